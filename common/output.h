@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Result files: written beside their place and renamed, so that a failure leaves the old one. */
+#ifndef TOLL_OUTPUT_H
+#define TOLL_OUTPUT_H
+
+#include <stdio.h>
+
+struct output {
+	FILE *stream;	  /* write here; NULL where there is no output */
+	const char *path; /* as typed; borrowed */
+	char *temporary;  /* renamed to path on commit; NULL: path is written directly */
+};
+
+/* Opens path for writing ("-" is standard output, NULL is none). A regular or absent file gets a
+ * temporary beside it; a device, FIFO or symbolic link is opened itself. Under sudo the file belongs
+ * to the user who typed sudo. Returns 0 or -errno. */
+int output__open(struct output *output, const char *path);
+
+/* Flushes, syncs errors out and renames. Returns 0, or -errno with the old file left as it was. */
+int output__commit(struct output *output);
+
+/* Drops what was not committed; takes one that was, or never opened. */
+void output__close(struct output *output);
+
+#endif

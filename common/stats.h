@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Order statistics of repeated windows. */
+#ifndef TOLL_STATS_H
+#define TOLL_STATS_H
+
+#include <stddef.h>
+
+struct stats {
+	size_t n;
+	double median, min, max; /* NaN where n is 0 */
+	double low, high;	 /* 95 % interval of the median; NaN below STATS_LEAST samples */
+};
+
+/* Fewer samples than this have no distribution-free 95 % interval of the median:
+ * 1 - 2 * 0.5^n first reaches 0.95 at n = 6. */
+#define STATS_LEAST 6
+
+/* Summarises n samples; the array is left as it is. The interval is between order statistics, by
+ * the binomial distribution with p = 1/2 (Le Boudec, Performance Evaluation of Computer and
+ * Communication Systems, theorem 2.1): it assumes independent samples, and no distribution.
+ * Out of memory gives n = 0. */
+struct stats stats__of(const double *samples, size_t n);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The observers: what counts the system calls of the hammering threads. A new one is a line in the
+ * table of counter.c (and, for BPF, a *.bpf.c with count_exit, timed_enter and timed_exit). */
+#ifndef TOLL_COUNTER_H
+#define TOLL_COUNTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "probes/target.h"
+
+struct counter_target {
+	pid_t tgid;   /* count all threads of this process … */
+	pid_t except; /* … but this one */
+	int nr;	      /* the call hammered */
+};
+
+enum counter_mode {
+	COUNTING, /* calls and errors, at the exit of each call */
+	TIMING,	  /* the clock at entry and exit, for a sample of the calls */
+};
+
+struct counter; /* an open one */
+
+struct counter_kind {
+	const char *name, *summary;
+	/* Appends nothing else: opens a counter ready to start. Returns 0, or -errno with a one-line
+	 * reason and remedy in why. Nothing is attached yet. */
+	int (*open)(const struct counter_kind *kind, const struct counter_target *target,
+		    struct counter **counter, char *why, size_t why_size);
+	const void *(*object)(size_t *size); /* BPF: the compiled program */
+};
+
+/* The table, ended by a NULL name; cheapest first. "none" is not in it: it is no observer. */
+extern const struct counter_kind counter_kinds[];
+
+/* Opens by name: "bpf" is the first that works, "bpf:…" one of the table. Returns 0; -ENOENT where no
+ * such name is known; else -errno with the reason in why. */
+int counter__open(const char *name, const struct counter_target *target, struct counter **counter,
+		  char *why, size_t why_size);
+const char *counter__name(const struct counter *counter);
+
+/* Attaches. Returns 0 or -errno. */
+int counter__start(struct counter *counter, enum counter_mode mode);
+/* Detaches: from its return on, nothing of ours slows a system call. */
+void counter__stop(struct counter *counter);
+
+/* Sums up call number nr (NR_OTHER: all that have no slot) on one CPU, or on all with cpu -1,
+ * since the opening. */
+struct tally counter__read(const struct counter *counter, int cpu, int nr);
+/* Runs the kernel skipped because the program was already running on that CPU. */
+uint64_t counter__misses(const struct counter *counter);
+
+/* Detaches and frees; NULL is taken. */
+void counter__close(struct counter *counter);
+
+/* The name of call number nr on this architecture, or "syscall_N", in buffer; returns buffer. */
+char *syscall__name(int nr, char *buffer, size_t size);
+
+#endif

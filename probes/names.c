@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "probes/counter.h"
+
+/* Newer than Debian 12's libseccomp; the same on every architecture since 424
+ * (scripts/syscall.tbl of Linux 6.18). */
+static const struct {
+	int nr;
+	const char *name;
+} newer[] = {
+	{457, "statmount"},	   {458, "listmount"},	  {459, "lsm_get_self_attr"},
+	{460, "lsm_set_self_attr"}, {461, "lsm_list_modules"}, {462, "mseal"},
+	{463, "setxattrat"},	   {464, "getxattrat"},	  {465, "listxattrat"},
+	{466, "removexattrat"},	   {467, "open_tree_attr"}, {468, "file_getattr"},
+	{469, "file_setattr"},
+#if defined(__x86_64__)
+	{335, "uretprobe"},
+#endif
+};
+
+char *syscall__name(int nr, char *buffer, size_t size)
+{
+	char *known = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);
+
+	if (known) {
+		snprintf(buffer, size, "%s", known);
+		free(known);
+		return buffer;
+	}
+	for (size_t i = 0; i < sizeof(newer) / sizeof(*newer); i++)
+		if (newer[i].nr == nr) {
+			snprintf(buffer, size, "%s", newer[i].name);
+			return buffer;
+		}
+	snprintf(buffer, size, "syscall_%d", nr);
+	return buffer;
+}

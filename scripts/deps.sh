@@ -1,0 +1,71 @@
+#!/bin/sh
+# Installs what building, testing and measuring need and is missing; with --report (DEPS=no) only says it.
+# One line a need: what proves it is there, then its package under apt, dnf, pacman and zypper.
+set -eu
+report=${1:-}
+
+needs='
+cmd:gcc gcc gcc gcc gcc
+cmd:clang clang clang clang clang
+cmd:git git git git git
+file:stdlib.h libc6-dev glibc-devel glibc glibc-devel
+cmd:bpftool bpftool bpftool bpf bpftool
+file:bpf/libbpf.h libbpf-dev libbpf-devel libbpf libbpf-devel
+file:hwloc.h libhwloc-dev hwloc-devel hwloc hwloc-devel
+file:seccomp.h libseccomp-dev libseccomp-devel libseccomp libseccomp-devel
+file:jansson.h libjansson-dev jansson-devel jansson libjansson-devel
+file:cmocka.h libcmocka-dev libcmocka-devel cmocka libcmocka-devel
+cmd:bats bats bats bash-bats bats
+cmd:prove perl perl-Test-Harness perl perl
+cmd:jq jq jq jq jq
+cmd:setpriv util-linux util-linux util-linux util-linux
+'
+
+if command -v apt-get >/dev/null; then
+	column=2 install='apt-get install -y --no-install-recommends'
+elif command -v dnf >/dev/null; then
+	column=3 install='dnf install -y'
+elif command -v pacman >/dev/null; then
+	column=4 install='pacman -S --needed --noconfirm'
+elif command -v zypper >/dev/null; then
+	column=5 install='zypper --non-interactive install'
+else
+	column=2 install=
+fi
+
+there() {
+	case $1 in
+	cmd:*) PATH=$PATH:/usr/sbin:/sbin command -v "${1#cmd:}" >/dev/null ;;
+	file:*) ls "/usr/include/${1#file:}" /usr/include/*/"${1#file:}" 2>/dev/null | grep -q . ;;
+	esac
+}
+
+missing=$(echo "$needs" | while read -r need packages; do
+	[ -n "$need" ] || continue
+	there "$need" || echo "$need $packages" | cut -d' ' -f"$column"
+done | tr '\n' ' ')
+[ -n "$missing" ] || exit 0
+
+if [ -z "$install" ]; then
+	echo "deps: missing, and no package manager known here; Debian calls them: $missing" >&2
+	exit 1
+fi
+if [ "$report" = --report ]; then
+	echo "deps: missing: $missing" >&2
+	exit 0
+fi
+if [ "$(id -u)" = 0 ]; then
+	as=
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+	as='sudo -n'
+else
+	echo "deps: missing; run: sudo $install $missing" >&2
+	exit 1
+fi
+echo "deps: installing $missing" >&2
+if [ "$column" = 2 ]; then
+	$as apt-get update -qq >&2
+	$as env DEBIAN_FRONTEND=noninteractive $install $missing >&2
+else
+	$as $install $missing >&2
+fi

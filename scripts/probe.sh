@@ -1,0 +1,32 @@
+#!/bin/sh
+# Measures everything, prints the summaries and leaves results/<UTC time>-<host>/.
+# CORES=N|LIST (a number past what there is: measure what there is, project the rest), DURATION=SEC.
+set -eu
+cd "$(dirname "$0")/.."
+cores=${CORES:-} duration=${DURATION:-10s} project=
+available=$(nproc)
+case $cores in
+'' | *[!0-9]*) ;;
+*)
+	if [ "$cores" -gt "$available" ]; then
+		echo "probe: $cores cores asked for; measuring on the $available there are" >&2
+		project=$cores cores=$available
+	fi
+	;;
+esac
+
+# Root counts with eBPF; so does sudo where it asks nothing; else the threads count themselves.
+as=
+if [ "$(id -u)" != 0 ] && command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+	as='sudo -n'
+fi
+
+folder=results/$(date -u +%Y%m%dT%H%M%SZ)-$(uname -n)
+mkdir -p "$folder"
+./syscall-rate --host >"$folder/host.json"
+status=0
+$as ./syscall-rate -d "$duration" ${cores:+--cores "$cores"} ${project:+--project "$project"} \
+	--json "$folder/syscall-rate.json" -o "$folder/summary.txt" || status=$?
+[ ! -e "$folder/summary.txt" ] || cat "$folder/summary.txt"
+echo "probe: results in $folder" >&2
+exit "$status"
