@@ -68,6 +68,12 @@ test:
 	$(Q)$(MAKE) deps
 	$(Q)$(MAKE) run-tests
 
+bench: all $(BUILD)/tests/bench/hand-loop
+	$(Q)scripts/bench.sh
+
+$(BUILD)/tests/bench/hand-loop: $(BUILD)/tests/bench/hand-loop.o
+	$(Q)$(CC) $(CFLAGS) -o $@ $^
+
 run-tests: all $(UNITS)
 	$(Q)BUILD=$(BUILD) prove --exec '' $(UNITS) tests/*.bats
 
@@ -82,6 +88,6 @@ clean:
 	rm -rf build $(PROGRAMS)
 
 FORCE:
-.PHONY: all deps probe test run-tests install uninstall clean FORCE
+.PHONY: all deps probe bench test run-tests install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -91,13 +91,16 @@ exact() {
 
 @test "an unprivileged user: bpf by default falls back, bpf by name is an error" {
 	[ "$(id -u)" = 0 ] || skip "needs root to become someone else"
-	cp "$rate" "$BATS_TEST_TMPDIR/rate"
-	chmod 755 "$BATS_TEST_TMPDIR/rate"
-	mount=$(mktemp /tmp/toll-test.XXXXXX)
-	cp "$rate" "$mount"
-	chmod 755 "$mount"
-	run setpriv --reuid 65534 --regid 65534 --clear-groups "$mount" -d 60ms
-	rm "$mount"
+	copy=$(mktemp /tmp/toll-test.XXXXXX)
+	cp "$rate" "$copy"
+	chmod 755 "$copy"
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$copy" -d 60ms
+	fallback=$status said=$output
+	run setpriv --reuid 65534 --regid 65534 --clear-groups "$copy" -d 60ms --counter bpf
+	rm "$copy"
+	[ "$status" = 1 ]
+	[ "${#lines[@]}" = 1 ]
+	status=$fallback output=$said
 	[ "$status" = 0 ]
 	grep -q 'BPF needs root, or CAP_BPF and CAP_PERFMON' <<<"$output"
 	grep -q 'counter none' <<<"$output"
