@@ -160,3 +160,10 @@ exact() {
 	run "$rate" -d 60ms --counter none
 	grep -q '29.6 M/s as written up, 27.6 M/s as its printed counts add up' <<<"$output"
 }
+
+@test "root without CAP_BPF and CAP_PERFMON is told so" {
+	[ "$(id -u)" = 0 ] || skip "needs root to drop capabilities"
+	run setpriv --bounding-set=-bpf,-perfmon,-sys_admin "$rate" -d 60ms --counter bpf
+	[ "$status" = 1 ]
+	[ "$output" = "syscall-rate: --counter bpf: root without CAP_BPF and CAP_PERFMON (a container?): grant both" ]
+}
