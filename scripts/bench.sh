@@ -13,6 +13,9 @@ hand() { taskset -c "$cpu" build/plain/tests/bench/hand-loop "$calls"; }
 peer() { taskset -c "$cpu" perf bench -f simple syscall basic -l "$calls" | awk -v n="$calls" '{print $1 * 1e9 / n}'; }
 median() { sort -n "$1" | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
 
+# A row: what $1 took ($2 ns a call), and the hammer's time as a ratio to it.
+against() { awk -v name="$1" -v ns="$2" -v h="$h" 'BEGIN {printf "%-28s %8.2f  hammer / this: %.3f\n", name, ns, h / ns}'; }
+
 for i in $(seq "$rounds"); do
 	hammer >>"$dir/hammer"
 	hand >>"$dir/hand"
@@ -21,9 +24,9 @@ done
 echo "getppid, ns a call, median of $rounds interleaved rounds of $calls calls:"
 h=$(median "$dir/hammer")
 printf '%-28s %8.2f\n' "syscall-rate --counter none" "$h"
-printf '%-28s %8.2f  hammer / this: %.3f\n' "hand-written loop" "$(median "$dir/hand")" "$(echo "$h" "$(median "$dir/hand")" | awk '{print $1 / $2}')"
+against "hand-written loop" "$(median "$dir/hand")"
 if [ -s "$dir/peer" ]; then
-	printf '%-28s %8.2f  hammer / this: %.3f\n' "perf bench syscall basic" "$(median "$dir/peer")" "$(echo "$h" "$(median "$dir/peer")" | awk '{print $1 / $2}')"
+	against "perf bench syscall basic" "$(median "$dir/peer")"
 else
 	printf '%-28s not installed\n' "perf bench syscall basic"
 fi

@@ -20,18 +20,21 @@ exact() {
 		and (.total.counted as $n | .call as $c | any(.summary[]; .syscall == $c and .calls == $n))' <<<"$1"
 }
 
+# 1, 2 and 8 threads, the last on however many CPUs there are; $1: the counter.
+exact_with_threads() {
+	exact "$("$rate" -q --json - -d 300ms --cores 1 --counter "$1")"
+	exact "$("$rate" -q --json - -d 300ms --threads 2 --cores 1 --counter "$1")"
+	exact "$("$rate" -q --json - -d 300ms --threads 8 --counter "$1")"
+}
+
 @test "counted equals made: 1, 2 and 8 threads, bpf:tp_btf" {
 	need bpf:tp_btf
-	exact "$("$rate" -q --json - -d 300ms --cores 1 --counter bpf:tp_btf)"
-	exact "$("$rate" -q --json - -d 300ms --threads 2 --cores 1 --counter bpf:tp_btf)"
-	exact "$("$rate" -q --json - -d 300ms --threads 8 --counter bpf:tp_btf)"
+	exact_with_threads bpf:tp_btf
 }
 
 @test "counted equals made: 1, 2 and 8 threads, bpf:raw_tp" {
 	need bpf:raw_tp
-	exact "$("$rate" -q --json - -d 300ms --cores 1 --counter bpf:raw_tp)"
-	exact "$("$rate" -q --json - -d 300ms --threads 2 --cores 1 --counter bpf:raw_tp)"
-	exact "$("$rate" -q --json - -d 300ms --threads 8 --counter bpf:raw_tp)"
+	exact_with_threads bpf:raw_tp
 }
 
 @test "counted equals made: bpf:tp, in a mount namespace with tracefs" {
