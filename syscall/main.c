@@ -227,10 +227,7 @@ static void block_signals(void)
 {
 	sigset_t ends;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
+	measure__ending_signals(&ends);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	signal(SIGPIPE, SIG_IGN); /* a reader that leaves must not cost the JSON */
 }

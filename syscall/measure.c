@@ -27,16 +27,21 @@ static uint64_t share(uint64_t total, int n, int index)
 	return total / (uint64_t)n + ((uint64_t)index < total % (uint64_t)n);
 }
 
+void measure__ending_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
 /* Opens the gate for ns (or until every member has reached its limit), or until a signal. */
 static void round__run(struct run *run, uint64_t ns)
 {
 	uint64_t end = clock_ns() + ns, now;
 	sigset_t ends;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGHUP);
+	measure__ending_signals(&ends);
 	crew__start(run->crew, hammer__work, &run->hammer);
 	while ((now = clock_ns()) < end && !crew__finished(run->crew)) {
 		uint64_t left = end - now;

@@ -3,6 +3,8 @@
 #ifndef TOLL_MEASURE_H
 #define TOLL_MEASURE_H
 
+#include <signal.h>
+
 #include "common/host.h"
 #include "common/stats.h"
 #include "probes/counter.h"
@@ -44,7 +46,10 @@ struct result {
 	int signal;		/* that ended the run early, or 0 */
 };
 
-/* Runs the plan; counter may be NULL (nothing observes, one arm). SIGINT, SIGTERM and SIGHUP must be
+/* The signals that end a run early: SIGINT, SIGTERM and SIGHUP. */
+void measure__ending_signals(sigset_t *set);
+
+/* Runs the plan; counter may be NULL (nothing observes, one arm). The ending signals must be
  * blocked; one of them ends the run after the current window, whose calls are kept. Returns 0 or
  * -errno; free the result either way. */
 int measure__run(const struct plan *plan, struct counter *counter, struct result *result);
