@@ -6,7 +6,6 @@
 #include <hwloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -73,6 +72,17 @@ static json_t *virtualization(void)
 #endif
 }
 
+/* "none [integrity] confidentiality" is integrity; null where securityfs is not mounted. */
+static json_t *lockdown(void)
+{
+	json_t *line = line_of("/sys/kernel/security/lockdown"), *level;
+	const char *chosen = json_is_string(line) ? strchr(json_string_value(line), '[') : NULL;
+
+	level = chosen ? json_stringn(chosen + 1, strcspn(chosen + 1, "]")) : json_null();
+	json_decref(line);
+	return level;
+}
+
 json_t *host__describe(void)
 {
 	json_t *host = json_object();
@@ -112,26 +122,8 @@ json_t *host__describe(void)
 	json_object_set_new(
 		host, "clocksource",
 		line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
-	json_object_set_new(host, "lockdown", line_of("/sys/kernel/security/lockdown"));
+	json_object_set_new(host, "lockdown", lockdown());
 	json_object_set_new(host, "compiler", json_string("gcc " __VERSION__));
 	json_object_set_new(host, "commit", json_string(TOLL_COMMIT));
 	return host;
-}
-
-struct noise noise__read(void)
-{
-	struct noise noise = {0};
-	unsigned long long steal = 0;
-	struct rusage usage;
-	FILE *file = fopen("/proc/stat", "re");
-
-	/* proc(5): the eighth figure of the "cpu" line, in clock ticks. */
-	if (file) {
-		if (fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %llu", &steal) == 1)
-			noise.steal_ms = steal * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);
-		fclose(file);
-	}
-	if (!getrusage(RUSAGE_SELF, &usage))
-		noise.involuntary_switches = (uint64_t)usage.ru_nivcsw;
-	return noise;
 }

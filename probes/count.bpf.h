@@ -26,12 +26,36 @@ struct entry {
 	__u64 tick;
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, __u32);
-	__type(value, struct entry);
-} entries SEC(".maps");
+/* Where a thread's entry is kept, and entry_of() to find or make it (NULL where there is no room):
+ * in the task itself, or in a hash keyed by thread number for back ends that have no task. */
+#define ENTRIES_IN_TASK                                                                            \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_TASK_STORAGE);                                           \
+		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
+		__type(key, int);                                                                  \
+		__type(value, struct entry);                                                       \
+	} entries SEC(".maps");                                                                    \
+	static __always_inline struct entry *entry_of(struct task_struct *task)                    \
+	{                                                                                          \
+		return bpf_task_storage_get(&entries, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);    \
+	}
+
+#define ENTRIES_IN_HASH                                                                            \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
+		__uint(max_entries, 4096);                                                         \
+		__type(key, __u32);                                                                \
+		__type(value, struct entry);                                                       \
+	} entries SEC(".maps");                                                                    \
+	static __always_inline struct entry *entry_of(__u32 tid)                                   \
+	{                                                                                          \
+		struct entry fresh = {0}, *entry = bpf_map_lookup_elem(&entries, &tid);            \
+                                                                                                   \
+		if (entry)                                                                         \
+			return entry;                                                              \
+		bpf_map_update_elem(&entries, &tid, &fresh, BPF_ANY);                              \
+		return bpf_map_lookup_elem(&entries, &tid);                                        \
+	}
 
 static __always_inline _Bool watched(__u32 tgid, __u32 tid)
 {
@@ -59,15 +83,11 @@ static __always_inline void count(__u64 nr, long result)
 		tally->errors++;
 }
 
-/* The timed pass: the clock is read last at entry and first at exit. */
-static __always_inline void time_enter(__u32 tid, __u64 nr)
+/* The timed pass: the clock is read last at entry and first at exit (now). */
+static __always_inline void time_enter(struct entry *entry, __u64 nr)
 {
-	struct entry fresh = {0}, *entry = bpf_map_lookup_elem(&entries, &tid);
-
-	if (!entry) {
-		bpf_map_update_elem(&entries, &tid, &fresh, BPF_ANY);
+	if (!entry)
 		return;
-	}
 	if (nr == target.sampled && (entry->tick++ & (SAMPLE_EVERY - 1))) {
 		entry->since_ns = 0;
 		return;
@@ -75,10 +95,8 @@ static __always_inline void time_enter(__u32 tid, __u64 nr)
 	entry->since_ns = bpf_ktime_get_ns();
 }
 
-static __always_inline void time_exit(__u32 tid, __u64 nr)
+static __always_inline void time_exit(__u64 now, struct entry *entry, __u64 nr)
 {
-	__u64 now = bpf_ktime_get_ns();
-	struct entry *entry = bpf_map_lookup_elem(&entries, &tid);
 	struct tally *tally;
 
 	if (!entry || !entry->since_ns)

@@ -13,6 +13,8 @@ typedef __u64 nr_type;
 typedef int nr_type;
 #endif
 
+ENTRIES_IN_HASH
+
 #define CURRENT_OR_RETURN()                                                                        \
 	__u64 id = bpf_get_current_pid_tgid();                                                     \
 	if (!watched(id >> 32, (__u32)id))                                                         \
@@ -38,14 +40,16 @@ SEC("?raw_tp/sys_enter")
 int timed_enter(struct bpf_raw_tracepoint_args *ctx)
 {
 	CURRENT_OR_RETURN();
-	time_enter((__u32)id, ctx->args[1]);
+	time_enter(entry_of((__u32)id), ctx->args[1]);
 	return 0;
 }
 
 SEC("?raw_tp/sys_exit")
 int timed_exit(struct bpf_raw_tracepoint_args *ctx)
 {
+	__u64 now = bpf_ktime_get_ns();
+
 	CURRENT_OR_RETURN();
-	time_exit((__u32)id, nr_of(ctx->args[0]));
+	time_exit(now, entry_of((__u32)id), nr_of(ctx->args[0]));
 	return 0;
 }

@@ -9,6 +9,8 @@ struct syscall_event {
 	long second;
 };
 
+ENTRIES_IN_HASH
+
 #define CURRENT_OR_RETURN()                                                                        \
 	__u64 current = bpf_get_current_pid_tgid();                                                \
 	if (!watched(current >> 32, (__u32)current))                                               \
@@ -26,14 +28,16 @@ SEC("?tp/raw_syscalls/sys_enter")
 int timed_enter(struct syscall_event *ctx)
 {
 	CURRENT_OR_RETURN();
-	time_enter((__u32)current, ctx->id);
+	time_enter(entry_of((__u32)current), ctx->id);
 	return 0;
 }
 
 SEC("?tp/raw_syscalls/sys_exit")
 int timed_exit(struct syscall_event *ctx)
 {
+	__u64 now = bpf_ktime_get_ns();
+
 	CURRENT_OR_RETURN();
-	time_exit((__u32)current, ctx->id);
+	time_exit(now, entry_of((__u32)current), ctx->id);
 	return 0;
 }

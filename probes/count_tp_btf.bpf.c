@@ -21,6 +21,8 @@ struct pt_regs {
 #define NR_OF(regs) ((__u64)(regs)->syscallno)
 #endif
 
+ENTRIES_IN_TASK
+
 #define CURRENT_OR_RETURN()                                                                        \
 	struct task_struct *task = (void *)bpf_get_current_task_btf();                             \
 	if (!watched(task->tgid, task->pid))                                                       \
@@ -40,16 +42,17 @@ SEC("?tp_btf/sys_enter")
 int timed_enter(__u64 *ctx)
 {
 	CURRENT_OR_RETURN();
-	time_enter(task->pid, ctx[1]);
+	time_enter(entry_of(task), ctx[1]);
 	return 0;
 }
 
 SEC("?tp_btf/sys_exit")
 int timed_exit(__u64 *ctx)
 {
+	__u64 now = bpf_ktime_get_ns();
 	struct pt_regs *regs = (void *)ctx[0];
 
 	CURRENT_OR_RETURN();
-	time_exit(task->pid, NR_OF(regs));
+	time_exit(now, entry_of(task), NR_OF(regs));
 	return 0;
 }

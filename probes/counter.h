@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The observers: what counts the system calls of the hammering threads. A new one is a line in the
- * table of counter.c (and, for BPF, a *.bpf.c with count_exit, timed_enter and timed_exit). */
+ * table of counter.c; for BPF, a *.bpf.c with count_exit, timed_enter and timed_exit as well. */
 #ifndef TOLL_COUNTER_H
 #define TOLL_COUNTER_H
 
@@ -12,34 +12,44 @@
 
 struct counter_target {
 	pid_t tgid;   /* count all threads of this process … */
-	pid_t except; /* … but this one */
+	pid_t except; /* … but this one, which opens the counter and makes no such calls meanwhile */
 	int nr;	      /* the call hammered */
 };
 
 enum counter_mode {
-	COUNTING, /* calls and errors, at the exit of each call */
+	COUNTING, /* calls, and errors where they are seen */
 	TIMING,	  /* the clock at entry and exit, for a sample of the calls */
 };
 
-struct counter; /* an open one */
+/* The head of every open counter; the back ends have their own fields behind it. */
+struct counter {
+	const struct counter_kind *kind;
+};
 
 struct counter_kind {
 	const char *name, *summary;
-	/* Appends nothing else: opens a counter ready to start. Returns 0, or -errno with a one-line
-	 * reason and remedy in why. Nothing is attached yet. */
+	bool one_call; /* sees the hammered call alone, and not whether it failed */
+	bool times;    /* has a TIMING mode */
+	/* Opens a counter ready to start; nothing is attached yet. Returns 0, or -errno with a
+	 * one-line reason and remedy in why. */
 	int (*open)(const struct counter_kind *kind, const struct counter_target *target,
 		    struct counter **counter, char *why, size_t why_size);
-	const void *(*object)(size_t *size); /* BPF: the compiled program */
+	int (*start)(struct counter *counter, enum counter_mode mode);
+	void (*stop)(struct counter *counter);
+	struct tally (*read)(const struct counter *counter, int cpu, int nr);
+	uint64_t (*misses)(const struct counter *counter);
+	void (*close)(struct counter *counter); /* takes a half-open one */
+	const void *(*object)(size_t *size);	/* BPF: the compiled program */
 };
 
 /* The table, ended by a NULL name; cheapest first. "none" is not in it: it is no observer. */
 extern const struct counter_kind counter_kinds[];
 
-/* Opens by name: "bpf" is the first that works, "bpf:…" one of the table. Returns 0; -ENOENT where no
- * such name is known; else -errno with the reason in why. */
+/* Opens by name: "bpf" is the first of its kind that works and sees every call. Opening must come
+ * before the threads to be counted are started. Returns 0; -ENOENT where no such name is known; else
+ * -errno with the reason in why. */
 int counter__open(const char *name, const struct counter_target *target, struct counter **counter,
 		  char *why, size_t why_size);
-const char *counter__name(const struct counter *counter);
 
 /* Attaches. Returns 0 or -errno. */
 int counter__start(struct counter *counter, enum counter_mode mode);

@@ -1,115 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* syscall-rate: how many system calls a second does each core make? */
-#include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "build/version.h"
 #include "common/cpus.h"
+#include "common/host.h"
 #include "common/message.h"
 #include "common/output.h"
-#include "common/units.h"
+#include "common/privileges.h"
+#include "common/record.h"
+#include "probes/others.h"
+#include "syscall/options.h"
 #include "syscall/report.h"
 
-#define DEFAULT_NS 10000000000u
 #define DEFAULT_WINDOW_NS 1000000000u
 #define MOST_THREADS 4096
-
-enum { OPT_CORES = 256, OPT_SMT, OPT_CALL, OPT_CALLS, OPT_COUNTER, OPT_INTERVAL, OPT_THREADS,
-       OPT_PROGRESS, OPT_PROJECT, OPT_JSON, OPT_LIST, OPT_HOST };
-
-struct options {
-	const char *cores, *call, *counter, *json, *output;
-	uint64_t duration_ns, interval_ns, calls, threads, project;
-	bool smt, progress, list, host;
-};
-
-const char *argp_program_version = "syscall-rate " TOLL_VERSION " (" TOLL_COMMIT ")";
-
-static const struct argp_option argp_options[] = {
-	{"duration", 'd', "SEC", 0, "Count for SEC (10s; takes 500ms, 2m …); the uncounted baseline "
-	 "takes as long again", 0},
-	{"interval", OPT_INTERVAL, "SEC", 0, "Length of one window (1s, or a sixth of -d)", 0},
-	{"calls", OPT_CALLS, "N", 0, "Make N calls in all instead of -d", 0},
-	{"cores", OPT_CORES, "N|LIST", 0, "N cores, or the CPUs of a list (0-2,5; one CPU: \"5,\")", 0},
-	{"smt", OPT_SMT, NULL, 0, "All hardware threads, not one a physical core", 0},
-	{"threads", OPT_THREADS, "N", 0, "N threads, shared out over the cores (one a core)", 0},
-	{"call", OPT_CALL, "NAME", 0, "The call to hammer (getuid)", 0},
-	{"counter", OPT_COUNTER, "NAME", 0, "What counts: bpf (the cheapest that works), none, or a name "
-	 "that --list shows", 0},
-	{"project", OPT_PROJECT, "N", 0, "Also project the rate to N cores", 0},
-	{"progress", OPT_PROGRESS, NULL, 0, "Print #cpu:count after each window, on standard error", 0},
-	{"json", OPT_JSON, "FILE", 0, "Write the run as JSON (\"-\": to standard output, alone)", 0},
-	{NULL, 'o', "FILE", 0, "Write the table to FILE", 0},
-	{NULL, 'q', NULL, 0, "No table, progress or notices", 0},
-	{"list", OPT_LIST, NULL, 0, "What can be measured here, and why not what can't", 0},
-	{"host", OPT_HOST, NULL, 0, "Describe this machine as JSON", 0},
-	{0},
-};
-
-static uint64_t duration(const char *option, const char *text)
-{
-	uint64_t ns = 0;
-	int err = units__parse_duration(text, &ns);
-
-	if (err == -ERANGE)
-		message__usage("%s %s: must be above 0 and at most 365 days", option, text);
-	if (err)
-		message__usage("%s '%s': not a duration such as 10s, 500ms or 2m", option, text);
-	return ns;
-}
-
-static uint64_t whole(const char *option, const char *text)
-{
-	uint64_t count = 0;
-
-	if (units__parse_count(text, &count))
-		message__usage("%s '%s': not a whole number of at least 1", option, text);
-	return count;
-}
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case 'd': options->duration_ns = duration("-d", text); break;
-	case 'o': options->output = text; break;
-	case 'q': message_quiet = true; break;
-	case OPT_INTERVAL: options->interval_ns = duration("--interval", text); break;
-	case OPT_CALLS: options->calls = whole("--calls", text); break;
-	case OPT_CORES: options->cores = text; break;
-	case OPT_SMT: options->smt = true; break;
-	case OPT_THREADS: options->threads = whole("--threads", text); break;
-	case OPT_CALL: options->call = text; break;
-	case OPT_COUNTER: options->counter = text; break;
-	case OPT_PROJECT: options->project = whole("--project", text); break;
-	case OPT_PROGRESS: options->progress = true; break;
-	case OPT_JSON: options->json = text; break;
-	case OPT_LIST: options->list = true; break;
-	case OPT_HOST: options->host = true; break;
-	case ARGP_KEY_ARG: message__usage("extra argument '%s'", text);
-	default: return ARGP_ERR_UNKNOWN;
-	}
-	return 0;
-}
-
-static const struct argp argp = {
-	argp_options, parse, NULL,
-	"Hammers a system call from one pinned thread a core, counts the calls with eBPF, and compares "
-	"with 2009.\vExamples:\n"
-	"  sudo syscall-rate                    ten seconds of getuid on every core\n"
-	"  sudo syscall-rate -d 3s --cores 1    one core\n"
-	"  syscall-rate --counter none          without privileges\n"
-	"  sudo syscall-rate --json - -q | jq   the JSON alone\n\n"
-	"Exit status: 0 measured and complete, 1 failed or incomplete, 2 bad usage, 128 + signal when "
-	"interrupted (what was measured is printed).",
-	NULL, NULL, NULL};
+#define MOST_PROJECTED 1000000
 
 static int list(void)
 {
@@ -232,85 +142,117 @@ static void block_signals(void)
 	signal(SIGPIPE, SIG_IGN); /* a reader that leaves must not cost the JSON */
 }
 
+/* Prints what was measured, also of a run that failed half-way. Returns the exit status so far. */
+static int report(const struct report *report, struct output *table, struct output *json,
+		  const struct options *options, int status)
+{
+	int err = 0;
+
+	if (table->stream)
+		err = report__print(report, table->stream);
+	if (json->stream) {
+		json_t *record = report__json(report);
+
+		err = record__write(record, json->stream) ? -EIO : err;
+		json_decref(record);
+	}
+	/* A full disk is told by the commit, with its own words. */
+	if (finish(table, options->output ? options->output : "standard output") |
+	    finish(json, options->json && strcmp(options->json, "-") ? options->json
+								     : "standard output"))
+		return status ? status : EXIT_FAILED;
+	if (err)
+		message__error("the report is incomplete: %s", strerror(-err));
+	return err && !status ? EXIT_FAILED : status;
+}
+
+/* Chooses call, CPUs and threads; exits where that can't be. The caller frees plan->cpus. */
+static void plan_where(struct plan *plan, const struct options *options)
+{
+	struct cpus cpus;
+	bool repeated;
+	char why[256];
+	int *chosen = NULL, err;
+
+	plan->call = call__find(options->call);
+	if (!plan->call)
+		message__usage("--call '%s': unknown; --list shows what there is", options->call);
+	err = cpus__find(&cpus);
+	if (!err && !(chosen = calloc(cpus.n, sizeof(*chosen))))
+		err = -ENOMEM;
+	if (err) {
+		message__error("can't tell which CPUs there are: %s", strerror(-err));
+		exit(EXIT_FAILED);
+	}
+	plan->cpus = chosen;
+	plan->cores = cpus__choose(&cpus, options->cores, options->smt, chosen, &repeated, why,
+				   sizeof(why));
+	if (plan->cores < 0)
+		message__usage("--cores: %s", why);
+	if (repeated)
+		message__notice("--cores: a CPU is named twice; it is used once");
+	cpus__free(&cpus);
+	if (options->threads &&
+	    (options->threads < (uint64_t)plan->cores || options->threads > MOST_THREADS))
+		message__usage("--threads: from %d (one a core) to %d", plan->cores, MOST_THREADS);
+	plan->threads = options->threads ? (int)options->threads : plan->cores;
+	plan->progress_lines = options->progress && !message_quiet;
+	plan->progress_bar = !message_quiet && isatty(STDERR_FILENO);
+}
+
 int main(int argc, char **argv)
 {
-	struct options options = {.duration_ns = DEFAULT_NS, .call = "getuid"};
+	struct options options;
 	struct output table = {0}, json = {0};
 	struct result result;
 	struct plan plan = {0};
 	struct seed seed;
-	struct cpus cpus;
-	struct report report = {.plan = &plan, .result = &result, .seed = &seed, .argv = argv};
+	struct summary summary;
+	struct report told = {.plan = &plan, .result = &result, .seed = &seed, .argv = argv};
 	struct counter *counter;
-	time_t now = time(NULL);
-	struct tm utc;
-	bool repeated;
-	char why[256];
-	int *chosen, err, status;
+	int err, status, others;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &options);
+	options__parse(&options, argc, argv);
 	if (options.list)
 		return list();
 	if (options.host)
-		return json_dumpf(host__describe(), stdout, JSON_INDENT(2)) || puts("") < 0 ||
-		       fflush(stdout);
-	plan.call = call__find(options.call);
-	if (!plan.call)
-		message__usage("--call '%s': unknown; --list shows what there is", options.call);
-	if ((err = cpus__find(&cpus)) || (err = seed__read(&seed)) ||
-	    !(chosen = calloc(cpus.n, sizeof(*chosen)))) {
-		message__error("can't tell which CPUs there are: %s", strerror(err ? -err : ENOMEM));
+		return record__write(host__describe(), stdout) || fflush(stdout) ? EXIT_FAILED
+										 : EXIT_MEASURED;
+	plan_where(&plan, &options);
+	plan_windows(&plan, &options);
+	if (options.project > MOST_PROJECTED)
+		message__usage("--project: at most %d cores", MOST_PROJECTED);
+	if (seed__read(&seed)) {
+		message__error("the published figures can't be read");
 		return EXIT_FAILED;
 	}
-	plan.cores = cpus__choose(&cpus, options.cores, options.smt, chosen, &repeated, why, sizeof(why));
-	if (plan.cores < 0)
-		message__usage("--cores: %s", why);
-	if (repeated)
-		message__notice("--cores: a CPU is named twice; it is used once");
-	plan.cpus = chosen;
-	if (options.threads && (options.threads < (uint64_t)plan.cores || options.threads > MOST_THREADS))
-		message__usage("--threads: from %d (one a core) to %d", plan.cores, MOST_THREADS);
-	plan.threads = options.threads ? (int)options.threads : plan.cores;
-	if (options.project > 1000000)
-		message__usage("--project: at most 1000000 cores");
-	plan_windows(&plan, &options);
-	plan.progress_lines = options.progress && !message_quiet;
-	plan.progress_bar = !message_quiet && !options.calls && isatty(STDERR_FILENO);
+	others = others__attached(); /* before ours are loaded */
 	counter = open_counter(&options, plan.call);
 	open_or_exit(&json, options.json);
 	if (!message_quiet || options.output)
 		open_or_exit(&table, options.output ? options.output
 				     : json.stream == stdout ? NULL : "-");
+	err = privileges__drop();
+	if (err)
+		message__notice("capabilities not needed are kept: %s", strerror(-err));
 	block_signals();
-	gmtime_r(&now, &utc);
-	strftime(report.started, sizeof(report.started), "%Y-%m-%dT%H:%M:%SZ", &utc);
-	report.counter = counter ? counter__name(counter) : "none";
-	report.project = (int)options.project;
+	record__now(told.started);
+	told.counter = counter ? counter->kind : NULL;
+	told.project = (int)options.project;
 
 	err = measure__run(&plan, counter, &result);
-	status = check(&result, err);
-	if (result.n && !err) {
-		if (table.stream)
-			report__print(&report, table.stream);
-		if (json.stream) {
-			json_t *object = report__json(&report);
-
-			if (!object || json_dumpf(object, json.stream, JSON_INDENT(2)) < 0)
-				message__error("JSON: can't be written");
-			fputc('\n', json.stream);
-			json_decref(object);
-		}
-		if (finish(&table, options.output ? options.output : "standard output") |
-		    finish(&json, options.json && strcmp(options.json, "-") ? options.json
-									    : "standard output"))
-			status = status ? status : EXIT_FAILED;
+	result.noise.other_probes = others < 0 ? -1 : others;
+	if (result.summary) {
+		summary__of(&summary, result.summary, told.counter);
+		told.summary = &summary;
 	}
+	status = check(&result, err);
+	if (result.n)
+		status = report(&told, &table, &json, &options, status);
 	output__close(&table);
 	output__close(&json);
 	result__free(&result);
 	counter__close(counter);
-	free(chosen);
-	cpus__free(&cpus);
+	free((int *)plan.cpus);
 	return status;
 }

@@ -2,7 +2,6 @@
 #include "syscall/measure.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -19,6 +18,7 @@ struct run {
 	struct counter *counter;
 	struct hammer hammer;
 	struct result *result;
+	uint64_t began_ns; /* after the warm-up */
 };
 
 /* The part of total that falls to index of n parts, as even as whole numbers allow. */
@@ -94,7 +94,7 @@ static void window__fill(struct run *run, struct window *window, const uint64_t 
 static void show_progress(const struct run *run, int done, int all)
 {
 	const struct plan *plan = run->plan;
-	double left = (double)(all - done) * (double)plan->window_ns / 1e9;
+	double left = (double)(clock_ns() - run->began_ns) / 1e9 / done * (all - done);
 
 	if (plan->progress_lines)
 		for (int core = 0; core < plan->cores; core++)
@@ -118,10 +118,9 @@ static int window__run(struct run *run, int index, bool counted)
 
 	window->cores = calloc((size_t)plan->cores, sizeof(*window->cores));
 	window->counted = counted;
-	run->result->n++; /* from here on result__free has it */
 	if (!before || !window->cores) {
-		run->result->n -= !window->cores;
 		free(before);
+		free(window->cores);
 		return -ENOMEM;
 	}
 	for (int i = 0; i < plan->threads; i++)
@@ -139,6 +138,9 @@ static int window__run(struct run *run, int index, bool counted)
 		if (counted)
 			counter__stop(run->counter);
 		window__fill(run, window, before);
+		run->result->n++;
+	} else {
+		free(window->cores);
 	}
 	free(before);
 	return err;
@@ -155,7 +157,7 @@ static int summarise(struct run *run)
 	result->summary = calloc(NR_SLOTS, sizeof(*result->summary));
 	if (!result->summary)
 		return -ENOMEM;
-	if (!result->signal) {
+	if (!result->signal && run->counter->kind->times) {
 		for (int i = 0; i < run->plan->threads; i++)
 			members[i].limit = UINT64_MAX;
 		err = counter__start(run->counter, TIMING);
@@ -171,12 +173,39 @@ static int summarise(struct run *run)
 	return err;
 }
 
+/* Everything between the start of the crew and its end. */
+static int run__windows(struct run *run)
+{
+	const struct plan *plan = run->plan;
+	struct result *result = run->result;
+	int arms = run->counter ? 2 : 1, err = 0;
+	struct noise_reading before, after;
+
+	for (int i = 0; i < plan->threads; i++)
+		crew__members(run->crew)[i].limit = UINT64_MAX;
+	round__run(run, plan->window_ns < WARM_UP_NS ? plan->window_ns : WARM_UP_NS);
+	before = noise__read();
+	run->began_ns = clock_ns();
+	for (int i = 0; !err && !result->signal && !result->moved && i < plan->windows; i++) {
+		for (int arm = 0; !err && !result->signal && arm < arms; arm++) {
+			err = window__run(run, i, run->counter && !arm);
+			show_progress(run, result->n ? result->n : 1, plan->windows * arms);
+		}
+	}
+	if (run->counter && result->n) {
+		int failed = summarise(run);
+
+		err = err ? err : failed;
+	}
+	after = noise__read();
+	result->noise = noise__between(&before, &after);
+	return err;
+}
+
 int measure__run(const struct plan *plan, struct counter *counter, struct result *result)
 {
 	struct run run = {.plan = plan, .counter = counter, .result = result};
 	int arms = counter ? 2 : 1, err, *where;
-	struct noise before = noise__read(), after;
-	uint64_t warm_up = plan->window_ns < WARM_UP_NS ? plan->window_ns : WARM_UP_NS;
 
 	*result = (struct result){0};
 	result->windows = calloc((size_t)(plan->windows * arms), sizeof(*result->windows));
@@ -191,25 +220,10 @@ int measure__run(const struct plan *plan, struct counter *counter, struct result
 	if (!err)
 		err = crew__new(&run.crew, where, plan->threads);
 	free(where);
-	if (!err) {
-		for (int i = 0; i < plan->threads; i++)
-			crew__members(run.crew)[i].limit = UINT64_MAX;
-		round__run(&run, warm_up);
-	}
-	for (int i = 0; !err && !result->signal && !result->moved && i < plan->windows; i++) {
-		for (int arm = 0; !err && !result->signal && arm < arms; arm++) {
-			err = window__run(&run, i, counter && !arm);
-			show_progress(&run, result->n, plan->windows * arms);
-		}
-	}
-	if (!err && counter && result->n)
-		err = summarise(&run);
+	if (!err)
+		err = run__windows(&run);
 	crew__free(run.crew);
 	call__close(&run.hammer);
-	after = noise__read();
-	result->noise.steal_ms = after.steal_ms - before.steal_ms;
-	result->noise.involuntary_switches =
-		after.involuntary_switches - before.involuntary_switches;
 	return err;
 }
 

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "common/host.h"
+#include "common/noise.h"
 #include "common/stats.h"
 #include "probes/counter.h"
 #include "syscall/calls.h"

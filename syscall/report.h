@@ -7,18 +7,21 @@
 
 #include "syscall/measure.h"
 #include "syscall/seed.h"
+#include "syscall/summary.h"
 
 struct report {
 	const struct plan *plan;
 	const struct result *result;
 	const struct seed *seed;
-	const char *counter; /* its name; "none" without one */
+	const struct counter_kind *counter; /* NULL: nothing observed */
 	int project;	     /* cores to project to; 0: none */
 	char **argv;
-	char started[32]; /* RFC 3339 */
+	char started[32];	 /* RFC 3339 */
+	struct summary *summary; /* NULL: nothing observed */
 };
 
-void report__print(const struct report *report, FILE *stream);
+/* Returns 0 or -ENOMEM. */
+int report__print(const struct report *report, FILE *stream);
 /* Schema toll/1; the caller owns it. NULL: out of memory. */
 json_t *report__json(const struct report *report);
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "probes/refusal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "common/privileges.h"
+
+static void read_lockdown(char *level, size_t size)
+{
+	char line[128] = "", *chosen;
+	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
+
+	level[0] = '\0';
+	if (!file)
+		return;
+	/* "none [integrity] confidentiality" */
+	if (fgets(line, sizeof(line), file) && (chosen = strchr(line, '['))) {
+		chosen[strcspn(chosen, "]")] = '\0';
+		snprintf(level, size, "%s", chosen + 1);
+	}
+	fclose(file);
+}
+
+void refusal__gather(struct refusal *refusal)
+{
+	struct utsname kernel;
+	int major = 0, minor = 0;
+
+	refusal->root = !geteuid();
+	refusal->capable = privileges__bpf();
+	refusal->btf = !access("/sys/kernel/btf/vmlinux", R_OK);
+	refusal->old = !uname(&kernel) && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
+		       (major < 5 || (major == 5 && minor < 11));
+	read_lockdown(refusal->lockdown, sizeof(refusal->lockdown));
+}
+
+void refusal__explain(const struct refusal *refusal, char *why, size_t size)
+{
+	int err = refusal->err;
+
+	if (!refusal->capable && !refusal->root)
+		snprintf(why, size, "BPF needs root, or CAP_BPF and CAP_PERFMON: use sudo");
+	else if (!refusal->capable)
+		snprintf(why, size, "root without CAP_BPF and CAP_PERFMON (a container?): grant both");
+	else if (!strcmp(refusal->lockdown, "confidentiality"))
+		snprintf(why, size, "kernel lockdown is \"confidentiality\", which refuses BPF tracing: "
+			 "boot with lockdown=integrity or none");
+	else if ((err == -ESRCH || err == -ENOENT) && !refusal->btf)
+		snprintf(why, size, "this kernel has no BTF (/sys/kernel/btf/vmlinux): use --counter "
+			 "bpf:raw_tp, or a kernel with CONFIG_DEBUG_INFO_BTF");
+	else if ((err == -EPERM || err == -ENOMEM) && refusal->old)
+		snprintf(why, size, "BPF memory counts against RLIMIT_MEMLOCK on this kernel: raise it "
+			 "(ulimit -l unlimited)");
+	else if (refusal->one_function)
+		snprintf(why, size, "the kernel refuses programs on its functions (%s): use --counter "
+			 "bpf, which takes the tracepoint", strerror(-err));
+	else
+		snprintf(why, size, "the kernel refuses it (%s)", strerror(-err));
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "syscall/options.h"
+
+#include <argp.h>
+#include <errno.h>
+
+#include "build/version.h"
+#include "common/message.h"
+#include "common/units.h"
+
+#define DEFAULT_NS 10000000000u
+
+enum { OPT_CORES = 256, OPT_SMT, OPT_CALL, OPT_CALLS, OPT_COUNTER, OPT_INTERVAL, OPT_THREADS,
+       OPT_PROGRESS, OPT_PROJECT, OPT_JSON, OPT_LIST, OPT_HOST };
+
+const char *argp_program_version = "syscall-rate " TOLL_VERSION " (" TOLL_COMMIT ")";
+
+static const struct argp_option argp_options[] = {
+	{"duration", 'd', "SEC", 0, "Count for SEC (10s; takes 500ms, 2m …); the uncounted baseline "
+	 "takes as long again", 0},
+	{"interval", OPT_INTERVAL, "SEC", 0, "Length of one window (1s, or a sixth of -d)", 0},
+	{"calls", OPT_CALLS, "N", 0, "Make N calls in all instead of -d", 0},
+	{"cores", OPT_CORES, "N|LIST", 0, "N cores, or the CPUs of a list (0-2,5; one CPU: \"5,\")", 0},
+	{"smt", OPT_SMT, NULL, 0, "All hardware threads, not one a physical core", 0},
+	{"threads", OPT_THREADS, "N", 0, "N threads, shared out over the cores (one a core)", 0},
+	{"call", OPT_CALL, "NAME", 0, "The call to hammer (getuid)", 0},
+	{"counter", OPT_COUNTER, "NAME", 0, "What counts: bpf (the cheapest that works), none, or a name "
+	 "that --list shows", 0},
+	{"project", OPT_PROJECT, "N", 0, "Also project the rate to N cores", 0},
+	{"progress", OPT_PROGRESS, NULL, 0, "Print #cpu:count after each window, on standard error", 0},
+	{"json", OPT_JSON, "FILE", 0, "Write the run as JSON (\"-\": to standard output, alone)", 0},
+	{NULL, 'o', "FILE", 0, "Write the table to FILE", 0},
+	{NULL, 'q', NULL, 0, "No table, progress or notices", 0},
+	{"list", OPT_LIST, NULL, 0, "What can be measured here, and why not what can't", 0},
+	{"host", OPT_HOST, NULL, 0, "Describe this machine as JSON", 0},
+	{0},
+};
+
+static uint64_t duration(const char *option, const char *text)
+{
+	uint64_t ns = 0;
+	int err = units__parse_duration(text, &ns);
+
+	if (err == -ERANGE)
+		message__usage("%s %s: must be above 0 and at most 365 days", option, text);
+	if (err)
+		message__usage("%s '%s': not a duration such as 10s, 500ms or 2m", option, text);
+	return ns;
+}
+
+static uint64_t whole(const char *option, const char *text)
+{
+	uint64_t count = 0;
+
+	if (units__parse_count(text, &count))
+		message__usage("%s '%s': not a whole number of at least 1", option, text);
+	return count;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'd': options->duration_ns = duration("-d", text); break;
+	case 'o': options->output = text; break;
+	case 'q': message_quiet = true; break;
+	case OPT_INTERVAL: options->interval_ns = duration("--interval", text); break;
+	case OPT_CALLS: options->calls = whole("--calls", text); break;
+	case OPT_CORES: options->cores = text; break;
+	case OPT_SMT: options->smt = true; break;
+	case OPT_THREADS: options->threads = whole("--threads", text); break;
+	case OPT_CALL: options->call = text; break;
+	case OPT_COUNTER: options->counter = text; break;
+	case OPT_PROJECT: options->project = whole("--project", text); break;
+	case OPT_PROGRESS: options->progress = true; break;
+	case OPT_JSON: options->json = text; break;
+	case OPT_LIST: options->list = true; break;
+	case OPT_HOST: options->host = true; break;
+	case ARGP_KEY_ARG: message__usage("extra argument '%s'", text);
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp argp = {
+	argp_options, parse, NULL,
+	"Hammers a system call from one pinned thread a core, counts the calls with eBPF, and compares "
+	"with 2009.\vExamples:\n"
+	"  sudo syscall-rate                    ten seconds of getuid on every core\n"
+	"  sudo syscall-rate -d 3s --cores 1    one core\n"
+	"  syscall-rate --counter none          without privileges\n"
+	"  sudo syscall-rate --json - -q | jq   the JSON alone\n\n"
+	"Exit status: 0 measured and complete, 1 failed or incomplete, 2 bad usage, 128 + signal when "
+	"interrupted (what was measured is printed).",
+	NULL, NULL, NULL};
+
+void options__parse(struct options *options, int argc, char **argv)
+{
+	*options = (struct options){.duration_ns = DEFAULT_NS, .call = "getuid"};
+	argp_err_exit_status = EXIT_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, options);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of syscall-rate. */
+#ifndef TOLL_OPTIONS_H
+#define TOLL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct options {
+	const char *cores, *call, *counter; /* as typed; NULL: not given */
+	const char *json, *output;	    /* files; NULL: none */
+	uint64_t duration_ns;
+	uint64_t interval_ns;			/* 0: not given */
+	uint64_t calls, threads, project;	/* 0: not given */
+	bool smt, progress, list, host;
+};
+
+/* Parses; on bad usage says why and exits with EXIT_USAGE. Sets message_quiet under -q. */
+void options__parse(struct options *options, int argc, char **argv);
+
+#endif
