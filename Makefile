@@ -5,6 +5,8 @@ VERSION = 0.1.0
 PROGRAMS = syscall-rate
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
+MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
+PAGES = syscall/syscall-rate.1
 CC = gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool /usr/bin/bpftool) bpftool)
@@ -33,7 +35,7 @@ $(PROGRAMS): %: $(BUILD)/%
 $(BUILD)/syscall-rate: $(SYSCALL) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(COMMON)
+$(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(filter-out %/main.o,$(SYSCALL)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
 $(BUILD)/%.o: %.c | build/version.h $(SKELETONS)
@@ -78,11 +80,12 @@ run-tests: all $(UNITS)
 	$(Q)BUILD=$(BUILD) prove --exec '' $(UNITS) tests/*.bats
 
 install: all
-	install -d $(BINDIR)
+	install -d $(BINDIR) $(MANDIR)
 	install -m 755 $(PROGRAMS) $(BINDIR)
+	install -m 644 $(PAGES) $(MANDIR)
 
 uninstall:
-	rm -f $(addprefix $(BINDIR)/,$(PROGRAMS))
+	rm -f $(addprefix $(BINDIR)/,$(PROGRAMS)) $(addprefix $(MANDIR)/,$(notdir $(PAGES)))
 
 clean:
 	rm -rf build $(PROGRAMS)

@@ -5,7 +5,7 @@
 #include <linux/audit.h>
 #include <linux/netlink.h>
 #include <poll.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -37,7 +37,8 @@ static int64_t value_in(const char *path, const char *key)
 	return value;
 }
 
-/* Summed over the threads of this process (kernels with CONFIG_SCHED_DEBUG). */
+/* Summed over the threads of this process but the first, which is not pinned and only waits (kernels
+ * with CONFIG_SCHED_DEBUG). */
 static int64_t migrations(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -47,7 +48,7 @@ static int64_t migrations(void)
 	for (struct dirent *entry; sum >= 0 && (entry = readdir(dir));) {
 		int64_t one;
 
-		if (entry->d_name[0] == '.')
+		if (entry->d_name[0] == '.' || atoi(entry->d_name) == getpid())
 			continue;
 		snprintf(path, sizeof(path), "/proc/self/task/%s/sched", entry->d_name);
 		one = value_in(path, "se.nr_migrations");

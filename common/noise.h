@@ -14,7 +14,7 @@ struct noise_reading {
 	uint64_t busy_ms;	       /* all CPUs, everything that runs */
 	uint64_t own_ms;	       /* this process */
 	uint64_t involuntary_switches; /* this process */
-	int64_t migrations;	       /* its threads that live; -1: the kernel doesn't tell */
+	int64_t migrations;	       /* its threads but the first; -1: the kernel doesn't tell */
 };
 
 /* During a run, and what held all the while. Unknown is -1. */

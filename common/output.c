@@ -18,6 +18,13 @@ static void give_to_sudo_user(int fd)
 		return; /* the file stays root's, which is no reason to lose the result */
 }
 
+void output__hold_standard(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+}
+
 int output__open(struct output *output, const char *path)
 {
 	struct stat was;

@@ -11,6 +11,10 @@ struct output {
 	char *temporary;  /* renamed to path on commit; NULL: path is written directly */
 };
 
+/* Call first in main: a standard stream that was closed by the caller is taken by a descriptor that
+ * can't be used for it, lest a result file get its number. */
+void output__hold_standard(void);
+
 /* Opens path for writing ("-" is standard output, NULL is none). A regular or absent file gets a
  * temporary beside it; a device, FIFO or symbolic link is opened itself. Under sudo the file belongs
  * to the user who typed sudo. Returns 0 or -errno. */

@@ -29,7 +29,7 @@ bool privileges__bpf(void)
 	return held & BIT(CAP_SYS_ADMIN) || (held & FOR_BPF) == FOR_BPF;
 }
 
-int privileges__drop(void)
+int privileges__drop(bool admin)
 {
 	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
 	struct __user_cap_data_struct data[2] = {{0}};
@@ -40,7 +40,7 @@ int privileges__drop(void)
 		return err;
 	held = (uint64_t)data[1].effective << 32 | data[0].effective;
 	/* A kernel without CAP_BPF, or a container that grants CAP_SYS_ADMIN instead. */
-	if (prctl(PR_CAPBSET_READ, CAP_BPF) < 0 || (held & FOR_BPF) != FOR_BPF)
+	if (admin || prctl(PR_CAPBSET_READ, CAP_BPF) < 0 || (held & FOR_BPF) != FOR_BPF)
 		keep |= BIT(CAP_SYS_ADMIN);
 	for (int i = 0; i < 2; i++) {
 		uint32_t part = (uint32_t)(keep >> (32 * i));

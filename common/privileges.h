@@ -9,8 +9,8 @@
 bool privileges__bpf(void);
 
 /* Gives up, for this thread and those it starts from now on, every capability but those for BPF
- * tracing and CAP_DAC_OVERRIDE (root writes results into the folder of the user behind sudo).
- * Returns 0 or -errno. */
-int privileges__drop(void);
+ * tracing, CAP_DAC_OVERRIDE (root writes results into the folder of the user behind sudo) and, if
+ * admin, CAP_SYS_ADMIN. Returns 0 or -errno. */
+int privileges__drop(bool admin);
 
 #endif

@@ -20,7 +20,7 @@ struct table *table__new(const struct column *columns, size_t n)
 {
 	struct table *table = calloc(1, sizeof(*table));
 
-	if (table)
+	if (table) /* the caller's array has at least one column */
 		*table = (struct table){.columns = columns, .n = n};
 	return table;
 }
@@ -97,10 +97,10 @@ int table__print(const struct table *table, FILE *stream, const char *indent)
 	fputs(indent, stream);
 	for (size_t i = 0; i < table->n; i++)
 		print_cell(table, stream, i, table->columns[i].title);
-	for (size_t i = 0; i < table->used; i++) {
-		if (i % table->n == 0)
-			fputs(indent, stream);
-		print_cell(table, stream, i % table->n, table->cells[i]);
+	for (size_t row = 0; row + table->n <= table->used; row += table->n) {
+		fputs(indent, stream);
+		for (size_t i = 0; i < table->n; i++)
+			print_cell(table, stream, i, table->cells[row + i]);
 	}
 	return 0;
 }

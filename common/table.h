@@ -21,8 +21,8 @@ struct table *table__new(const struct column *columns, size_t n);
 void table__cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends a row of dashes; the row before must be complete. */
 void table__rule(struct table *table);
-/* Titles and rows, columns one space apart, no blank at the end of a line, each line after indent.
- * Returns 0 or -ENOMEM if a cell was lost. Takes NULL (-ENOMEM). */
+/* Titles and rows, columns one space apart, no blanks after a last column that is
+ * aligned left, each line after indent. Returns 0 or -ENOMEM if a cell was lost. Takes NULL (-ENOMEM). */
 int table__print(const struct table *table, FILE *stream, const char *indent);
 /* NULL is taken. */
 void table__free(struct table *table);

@@ -21,7 +21,9 @@ const struct counter_kind counter_kinds[] = {
 	{"bpf:raw_tp", "eBPF on the raw tracepoint (needs neither BTF nor tracefs)",
 	 BPF_BACKEND(count_raw_tp__elf_bytes)},
 	{"bpf:tp", "eBPF on the classic tracepoint (needs tracefs)",
-	 BPF_BACKEND(count_tp__elf_bytes)},
+	 BPF_BACKEND(count_tp__elf_bytes),
+	 /* Attaching opens a perf event, which Debian's kernels allow CAP_SYS_ADMIN alone. */
+	 .admin = true},
 	{"bpf:fentry", "eBPF at the entry of the one call's function (needs BTF and the trampoline)",
 	 BPF_BACKEND(count_fentry__elf_bytes), .one_call = true},
 	{"perf", "perf_event_open on the one call's tracepoint (needs tracefs)", .one_call = true,

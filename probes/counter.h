@@ -30,6 +30,7 @@ struct counter_kind {
 	const char *name, *summary;
 	bool one_call; /* sees the hammered call alone, and not whether it failed */
 	bool times;    /* has a TIMING mode */
+	bool admin;    /* starting needs CAP_SYS_ADMIN, beyond what BPF needs */
 	/* Opens a counter ready to start; nothing is attached yet. Returns 0, or -errno with a
 	 * one-line reason and remedy in why. */
 	int (*open)(const struct counter_kind *kind, const struct counter_target *target,

@@ -18,6 +18,8 @@ file:cmocka.h libcmocka-dev libcmocka-devel cmocka libcmocka-devel
 cmd:bats bats bats bash-bats bats
 cmd:prove perl perl-Test-Harness perl perl
 cmd:jq jq jq jq jq
+cmd:localedef libc-bin glibc-common glibc glibc
+share:i18n/locales/de_DE locales glibc-locale-source glibc glibc-i18ndata
 cmd:setpriv util-linux util-linux util-linux util-linux
 '
 
@@ -37,6 +39,7 @@ there() {
 	case $1 in
 	cmd:*) PATH=$PATH:/usr/sbin:/sbin command -v "${1#cmd:}" >/dev/null ;;
 	file:*) ls "/usr/include/${1#file:}" /usr/include/*/"${1#file:}" 2>/dev/null | grep -q . ;;
+	share:*) [ -e "/usr/share/${1#share:}" ] ;;
 	esac
 }
 

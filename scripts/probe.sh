@@ -28,5 +28,9 @@ status=0
 $as ./syscall-rate -d "$duration" ${cores:+--cores "$cores"} ${project:+--project "$project"} \
 	--json "$folder/syscall-rate.json" -o "$folder/summary.txt" || status=$?
 [ ! -e "$folder/summary.txt" ] || cat "$folder/summary.txt"
+# Behind sudo make probe, what this made belongs to the user.
+if [ "$(id -u)" = 0 ] && [ -n "${SUDO_UID:-}" ]; then
+	chown -Rh "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" results build ./*-rate 2>/dev/null || true
+fi
 echo "probe: results in $folder" >&2
 exit "$status"

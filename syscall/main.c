@@ -212,6 +212,7 @@ int main(int argc, char **argv)
 	struct counter *counter;
 	int err, status, others;
 
+	output__hold_standard();
 	options__parse(&options, argc, argv);
 	if (options.list)
 		return list();
@@ -232,7 +233,7 @@ int main(int argc, char **argv)
 	if (!message_quiet || options.output)
 		open_or_exit(&table, options.output ? options.output
 				     : json.stream == stdout ? NULL : "-");
-	err = privileges__drop();
+	err = privileges__drop(counter && counter->kind->admin);
 	if (err)
 		message__notice("capabilities not needed are kept: %s", strerror(-err));
 	block_signals();

@@ -101,11 +101,9 @@ static void show_progress(const struct run *run, int done, int all)
 			fprintf(stderr, "#%d:%llu\n", plan->cpus[core],
 				(unsigned long long)result__sum(run->result, plan->cores,
 								run->counter != NULL, core).made);
-	else if (plan->progress_bar && done < all)
+	else if (plan->progress_bar)
 		fprintf(stderr, "\r%3d %%  [%-30.*s]  %.0f s left\033[K", 100 * done / all,
 			30 * done / all, "==============================", left);
-	else if (plan->progress_bar)
-		fputs("\r\033[K", stderr);
 }
 
 static int window__run(struct run *run, int index, bool counted)
@@ -192,6 +190,8 @@ static int run__windows(struct run *run)
 			show_progress(run, result->n ? result->n : 1, plan->windows * arms);
 		}
 	}
+	if (plan->progress_bar)
+		fputs("\r\033[K", stderr);
 	if (run->counter && result->n) {
 		int failed = summarise(run);
 
