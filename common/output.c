@@ -25,65 +25,81 @@ void output__hold_standard(void)
 			(void)!open("/dev/null", fd ? O_RDONLY : O_WRONLY);
 }
 
+/* A file beside path, to be renamed; mode as the old file has, or as umask leaves. Returns an open
+ * descriptor or -errno. */
+static int open_temporary(struct output *output, const struct stat *was)
+{
+	mode_t mask;
+	int fd;
+
+	if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
+		output->temporary = NULL;
+		return -ENOMEM;
+	}
+	fd = mkostemp(output->temporary, O_CLOEXEC);
+	if (fd < 0) {
+		fd = -errno;
+		free(output->temporary);
+		output->temporary = NULL;
+		return fd;
+	}
+	umask(mask = umask(0));
+	fchmod(fd, was ? was->st_mode & 07777 : 0666 & ~mask);
+	give_to_sudo_user(fd);
+	return fd;
+}
+
 int output__open(struct output *output, const char *path)
 {
 	struct stat was;
 	bool exists;
-	mode_t mask;
-	int fd;
 
-	*output = (struct output){.path = path};
+	*output = (struct output){.path = path, .fd = -1};
 	if (!path)
 		return 0;
-	if (!strcmp(path, "-")) {
-		output->stream = stdout;
-		return 0;
-	}
 	exists = !lstat(path, &was);
-	if (exists && S_ISDIR(was.st_mode))
+	if (!strcmp(path, "-"))
+		output->fd = STDOUT_FILENO;
+	else if (exists && S_ISDIR(was.st_mode))
 		return -EISDIR;
-	if (exists && !S_ISREG(was.st_mode)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC);
-	} else {
-		if (asprintf(&output->temporary, "%s.XXXXXX", path) < 0) {
-			output->temporary = NULL;
-			return -ENOMEM;
-		}
-		fd = mkostemp(output->temporary, O_CLOEXEC);
-		if (fd >= 0) {
-			umask(mask = umask(0));
-			fchmod(fd, exists ? was.st_mode & 07777 : 0666 & ~mask);
-			give_to_sudo_user(fd);
-		} else {
-			int err = -errno;
-
-			free(output->temporary);
-			output->temporary = NULL;
-			return err;
-		}
-	}
-	if (fd < 0)
+	else if (exists && !S_ISREG(was.st_mode))
+		output->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_TRUNC);
+	else if ((output->fd = open_temporary(output, exists ? &was : NULL)) < 0)
+		return output->fd;
+	if (output->fd < 0)
 		return -errno;
-	output->stream = fdopen(fd, "w");
+	output->stream = open_memstream(&output->text, &output->size);
 	return output->stream ? 0 : -errno;
+}
+
+static int write_all(int fd, const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		text += n;
+		size -= (size_t)n;
+	}
+	return 0;
 }
 
 int output__commit(struct output *output)
 {
-	int err = 0;
+	int err;
 
 	if (!output->stream)
 		return 0;
-	errno = 0;
-	if (fflush(output->stream) || ferror(output->stream))
-		err = errno ? -errno : -EIO;
-	if (output->stream == stdout) {
-		output->stream = NULL;
-		return err;
-	}
-	if (fclose(output->stream) && !err)
-		err = -errno;
+	err = fclose(output->stream) ? -errno : 0;
 	output->stream = NULL;
+	if (!err)
+		err = write_all(output->fd, output->text, output->size);
+	if (output->fd != STDOUT_FILENO && close(output->fd) && !err)
+		err = -errno;
+	output->fd = -1;
 	if (output->temporary && !err) {
 		if (rename(output->temporary, output->path))
 			err = -errno;
@@ -96,10 +112,13 @@ int output__commit(struct output *output)
 
 void output__close(struct output *output)
 {
-	if (output->stream && output->stream != stdout)
+	if (output->stream)
 		fclose(output->stream);
+	if (output->fd > STDOUT_FILENO)
+		close(output->fd);
 	if (output->temporary && output->temporary[0])
 		unlink(output->temporary);
 	free(output->temporary);
-	*output = (struct output){0};
+	free(output->text);
+	*output = (struct output){.fd = -1};
 }

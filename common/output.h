@@ -6,9 +6,12 @@
 #include <stdio.h>
 
 struct output {
-	FILE *stream;	  /* write here; NULL where there is no output */
+	FILE *stream;	  /* write here, into memory; NULL where there is no output */
 	const char *path; /* as typed; borrowed */
 	char *temporary;  /* renamed to path on commit; NULL: path is written directly */
+	char *text;	  /* what was written */
+	size_t size;
+	int fd;
 };
 
 /* Call first in main: a standard stream that was closed by the caller is taken by a descriptor that
@@ -20,7 +23,8 @@ void output__hold_standard(void);
  * to the user who typed sudo. Returns 0 or -errno. */
 int output__open(struct output *output, const char *path);
 
-/* Flushes, syncs errors out and renames. Returns 0, or -errno with the old file left as it was. */
+/* Writes what the stream was given, all at once so that no error is lost, and renames. Returns 0, or
+ * -errno with the old file left as it was. */
 int output__commit(struct output *output);
 
 /* Drops what was not committed; takes one that was, or never opened. */

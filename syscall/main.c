@@ -41,6 +41,15 @@ static int list(void)
 	return EXIT_MEASURED;
 }
 
+static int describe_host(void)
+{
+	json_t *host = host__describe();
+	int err = record__write(host, stdout);
+
+	json_decref(host);
+	return err || fflush(stdout) ? EXIT_FAILED : EXIT_MEASURED;
+}
+
 /* A file that can't be opened is bad usage where its folder is missing, else a refusal. */
 static void open_or_exit(struct output *output, const char *path)
 {
@@ -156,7 +165,6 @@ static int report(const struct report *report, struct output *table, struct outp
 		err = record__write(record, json->stream) ? -EIO : err;
 		json_decref(record);
 	}
-	/* A full disk is told by the commit, with its own words. */
 	if (finish(table, options->output ? options->output : "standard output") |
 	    finish(json, options->json && strcmp(options->json, "-") ? options->json
 								     : "standard output"))
@@ -203,7 +211,7 @@ static void plan_where(struct plan *plan, const struct options *options)
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct output table = {0}, json = {0};
+	struct output table = {.fd = -1}, json = {.fd = -1};
 	struct result result;
 	struct plan plan = {0};
 	struct seed seed;
@@ -217,8 +225,7 @@ int main(int argc, char **argv)
 	if (options.list)
 		return list();
 	if (options.host)
-		return record__write(host__describe(), stdout) || fflush(stdout) ? EXIT_FAILED
-										 : EXIT_MEASURED;
+		return describe_host();
 	plan_where(&plan, &options);
 	plan_windows(&plan, &options);
 	if (options.project > MOST_PROJECTED)
@@ -232,7 +239,7 @@ int main(int argc, char **argv)
 	open_or_exit(&json, options.json);
 	if (!message_quiet || options.output)
 		open_or_exit(&table, options.output ? options.output
-				     : json.stream == stdout ? NULL : "-");
+				     : json.fd == STDOUT_FILENO ? NULL : "-");
 	err = privileges__drop(counter && counter->kind->admin);
 	if (err)
 		message__notice("capabilities not needed are kept: %s", strerror(-err));
