@@ -81,6 +81,7 @@ exact_with_threads() {
 
 @test "SIGINT and SIGTERM: what was measured is printed, exit 130 and 143" {
 	for pair in INT:130 TERM:143; do
+		rm -f "$BATS_TEST_TMPDIR/table" "$BATS_TEST_TMPDIR/json"
 		"$rate" -d 60s --interval 200ms -o "$BATS_TEST_TMPDIR/table" --json "$BATS_TEST_TMPDIR/json" &
 		sleep 1.5
 		kill -"${pair%:*}" $!
