@@ -12,7 +12,7 @@ enum dispatch {
 };
 
 /* A function in another engine. Returns an outcome; x and sp as the interpreter's. */
-typedef int (*native)(struct vm *vm, int function, const void *engine);
+typedef int (*native_call)(struct vm *vm, int function, const void *engine);
 
 struct threaded {
 	const struct program *program;
@@ -22,16 +22,15 @@ struct threaded {
 	int *owners;	/* of each word: the instruction */
 	int *entries;	/* of each function: its first word; -1: it is native */
 	int fused[CODES]; /* superinstructions made, by code */
-	native call_native;
+	native_call call_native;
 	const void *engine; /* call_native's */
 };
 
 struct load_options {
 	enum dispatch dispatch;
 	bool fuse;
-	/* Functions of modules other than `module` (NULL: none) are native. */
-	const char *module;
-	native call_native;
+	const bool *native; /* of each function: is it another engine's? NULL: none is */
+	native_call call_native;
 	const void *engine;
 };
 

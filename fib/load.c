@@ -34,10 +34,10 @@ struct loader {
 	int instruction;
 };
 
-static void word(struct loader *l, uint64_t value)
+static void word(struct loader *l, uint64_t bits)
 {
 	if (l->emit) {
-		l->code->words[l->at] = value;
+		l->code->words[l->at] = bits;
 		l->code->owners[l->at] = l->instruction;
 	}
 	l->at++;
@@ -64,7 +64,7 @@ static int kind_of(struct operand operand)
 
 static bool is_native(const struct loader *l, int function)
 {
-	return l->options->module && strcmp(l->program->functions[function].module, l->options->module);
+	return l->options->native && l->options->native[function];
 }
 
 /* The words of an instruction's operands. */
