@@ -2,7 +2,7 @@
 # make probe      measures everything        make bench     prints the ratios promised
 # make V=1        shows the commands         make SAN=address|undefined|thread  in its own folder
 VERSION = 0.1.0
-PROGRAMS = syscall-rate
+PROGRAMS = syscall-rate fib-compare
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
@@ -18,11 +18,14 @@ WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 ALLFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -pthread -I. -I$(BUILD) -MMD -MP
 LIBS = -lbpf -lhwloc -lseccomp -ljansson -lm
+FIB_LIBS = -lhwloc -ljansson -lcapstone -lm
 BPF_ARCH = $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
 MULTIARCH = $(shell $(CC) -print-multiarch)
 
 COMMON = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
 PROBES = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.bpf.c,$(wildcard probes/*.c)))
+FIB = $(patsubst %.c,$(BUILD)/%.o,$(filter-out fib/baseline.c,$(wildcard fib/*.c))) $(BASELINES)
+BASELINES = $(foreach v,O0 O2 O2_same,$(BUILD)/fib/baseline-$(v).o $(BUILD)/fib/baseline-$(v)-counted.o)
 SYSCALL = $(patsubst %.c,$(BUILD)/%.o,$(wildcard syscall/*.c))
 SKELETONS = $(patsubst probes/%.bpf.c,$(BUILD)/%.skel.h,$(wildcard probes/*.bpf.c))
 UNITS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit-*.c))
@@ -34,6 +37,33 @@ $(PROGRAMS): %: $(BUILD)/%
 
 $(BUILD)/syscall-rate: $(SYSCALL) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/fib-compare: $(FIB) $(COMMON)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(FIB_LIBS)
+
+# The C rows: one source, the flags that the table shows, never sanitized. The counted twins have the
+# same code with a call of a counter at the entry of each function.
+FLAGS_O0 = -O0
+FLAGS_O2 = -O2
+FLAGS_O2_same = -O2 -fno-inline -fno-optimize-sibling-calls
+BASELINE = $(CC) -std=gnu11 -falign-functions=64 -c
+ifeq ($(shell $(CC) -dumpmachine | cut -d- -f1),x86_64)
+COUNTED = -pg -mfentry
+endif
+$(BUILD)/fib/baseline-%-counted.o: fib/baseline.c
+	@mkdir -p $(@D)
+	$(Q)$(BASELINE) $(FLAGS_$*) $(COUNTED) -DFIB=baseline_$*_counted -o $@ $<
+$(BUILD)/fib/baseline-%.o: fib/baseline.c
+	@mkdir -p $(@D)
+	$(Q)$(BASELINE) $(FLAGS_$*) -DFIB=baseline_$* -o $@ $<
+
+# The interpreter's loop wants each handler to end in its own jump.
+$(BUILD)/fib/interp.o: ALLFLAGS += -fno-gcse -fno-crossjumping
+$(BUILD)/fib/engines.o: $(wildcard fib/programs/*.basm fib/runtimes/*)
+$(BUILD)/fib/report.o: results/seed/fib-compare.json
+
+$(BUILD)/tests/unit-fib: $(BUILD)/tests/unit-fib.o $(filter-out %/main.o,$(FIB)) $(COMMON)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(FIB_LIBS)
 
 $(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(filter-out %/main.o,$(SYSCALL)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)

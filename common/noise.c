@@ -80,6 +80,10 @@ struct noise_reading noise__read(void)
 		reading.own_ms = timeval_ms(usage.ru_utime) + timeval_ms(usage.ru_stime);
 		reading.involuntary_switches = (uint64_t)usage.ru_nivcsw;
 	}
+	if (!getrusage(RUSAGE_CHILDREN, &usage)) {
+		reading.own_ms += timeval_ms(usage.ru_utime) + timeval_ms(usage.ru_stime);
+		reading.involuntary_switches += (uint64_t)usage.ru_nivcsw;
+	}
 	return reading;
 }
 

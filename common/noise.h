@@ -12,8 +12,8 @@ struct noise_reading {
 	uint64_t at_ns;
 	uint64_t steal_ms;	       /* time the hypervisor gave to others, all CPUs */
 	uint64_t busy_ms;	       /* all CPUs, everything that runs */
-	uint64_t own_ms;	       /* this process */
-	uint64_t involuntary_switches; /* this process */
+	uint64_t own_ms;	       /* this process and the children it waited for */
+	uint64_t involuntary_switches; /* likewise */
 	int64_t migrations;	       /* its threads but the first; -1: the kernel doesn't tell */
 };
 

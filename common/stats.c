@@ -48,3 +48,33 @@ struct stats stats__of(const double *samples, size_t n)
 	free(sorted);
 	return s;
 }
+
+/* The 97.5 % quantile of Student's t with 1 to 30 degrees of freedom (Abramowitz and Stegun, table
+ * 26.10), above that of the normal distribution. */
+static double t_quantile(size_t degrees)
+{
+	static const double table[] = {
+		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+		2.201,	2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+		2.080,	2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+	};
+
+	return degrees <= sizeof(table) / sizeof(*table) ? table[degrees - 1] : 1.960;
+}
+
+struct ratio stats__ratio(const double *times, const double *base, size_t n)
+{
+	double sum = 0, squares = 0, mean, half;
+
+	if (!n)
+		return (struct ratio){NAN, NAN, NAN};
+	for (size_t i = 0; i < n; i++)
+		sum += log(times[i] / base[i]);
+	mean = sum / (double)n;
+	if (n < 2)
+		return (struct ratio){exp(mean), NAN, NAN};
+	for (size_t i = 0; i < n; i++)
+		squares += (log(times[i] / base[i]) - mean) * (log(times[i] / base[i]) - mean);
+	half = t_quantile(n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
+	return (struct ratio){exp(mean), exp(mean - half), exp(mean + half)};
+}

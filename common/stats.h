@@ -21,4 +21,14 @@ struct stats {
  * Out of memory gives n = 0. */
 struct stats stats__of(const double *samples, size_t n);
 
+/* A ratio of two arms, from n pairs measured one after the other. */
+struct ratio {
+	double ratio;	  /* geometric mean of the pairs' ratios; NaN where n is 0 */
+	double low, high; /* 95 % interval, by Student's t on their logarithms; NaN below two pairs */
+};
+
+/* Of times[i] / base[i], all above 0. For few pairs, where order statistics have no interval: it takes
+ * the logarithms for normal. */
+struct ratio stats__ratio(const double *times, const double *base, size_t n);
+
 #endif

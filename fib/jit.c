@@ -117,11 +117,6 @@ void jit__free(struct jit *jit)
 	*jit = (struct jit){0};
 }
 
-static void perf_map_path(char *path, size_t size)
-{
-	snprintf(path, size, "/tmp/perf-%d.map", (int)getpid());
-}
-
 int jit__perf_map(const struct jit *jit)
 {
 	const struct program *program = jit->program;
@@ -129,7 +124,7 @@ int jit__perf_map(const struct jit *jit)
 	FILE *file;
 	int fd;
 
-	perf_map_path(path, sizeof(path));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
@@ -148,12 +143,4 @@ int jit__perf_map(const struct jit *jit)
 			program->functions[f].name, program->functions[f].arity);
 	}
 	return fclose(file) ? -errno : 0;
-}
-
-void jit__perf_map_remove(void)
-{
-	char path[64];
-
-	perf_map_path(path, sizeof(path));
-	unlink(path);
 }

@@ -37,10 +37,8 @@ void jit__free(struct jit *jit);
 int jit__run(struct vm *vm, const struct jit *jit, int function);
 
 /* Writes /tmp/perf-PID.map, by which perf names the functions; never through a link and never over
- * what is there. Returns 0 or -errno. */
+ * what is there; it stays for perf report. Returns 0 or -errno. */
 int jit__perf_map(const struct jit *jit);
-/* Removes it. */
-void jit__perf_map_remove(void);
 
 /* The program with each instruction's machine code beside it (capstone). Returns 0 or -errno. */
 int jit__dump(const struct jit *jit, FILE *stream);

@@ -14,6 +14,7 @@ file:bpf/libbpf.h libbpf-dev libbpf-devel libbpf libbpf-devel
 file:hwloc.h libhwloc-dev hwloc-devel hwloc hwloc-devel
 file:seccomp.h libseccomp-dev libseccomp-devel libseccomp libseccomp-devel
 file:jansson.h libjansson-dev jansson-devel jansson libjansson-devel
+file:capstone/capstone.h libcapstone-dev capstone-devel capstone libcapstone-devel
 file:cmocka.h libcmocka-dev libcmocka-devel cmocka libcmocka-devel
 cmd:bats bats bats bash-bats bats
 cmd:prove perl perl-Test-Harness perl perl

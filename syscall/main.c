@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* syscall-rate: how many system calls a second does each core make? */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "common/output.h"
 #include "common/privileges.h"
 #include "common/record.h"
+#include "common/signals.h"
 #include "probes/others.h"
 #include "syscall/options.h"
 #include "syscall/report.h"
@@ -142,15 +142,6 @@ static int check(const struct result *result, int err)
 	return result->signal ? 128 + result->signal : status;
 }
 
-static void block_signals(void)
-{
-	sigset_t ends;
-
-	measure__ending_signals(&ends);
-	sigprocmask(SIG_BLOCK, &ends, NULL);
-	signal(SIGPIPE, SIG_IGN); /* a reader that leaves must not cost the JSON */
-}
-
 /* Prints what was measured, also of a run that failed half-way. Returns the exit status so far. */
 static int report(const struct report *report, struct output *table, struct output *json,
 		  const struct options *options, int status)
@@ -243,7 +234,7 @@ int main(int argc, char **argv)
 	err = privileges__drop(counter && counter->kind->admin);
 	if (err)
 		message__notice("capabilities not needed are kept: %s", strerror(-err));
-	block_signals();
+	signals__block();
 	record__now(told.started);
 	told.counter = counter ? counter->kind : NULL;
 	told.project = (int)options.project;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/signals.h"
 
 #define WARM_UP_NS 200000000u
 #define TIMED_NS 200000000u
@@ -27,21 +28,13 @@ static uint64_t share(uint64_t total, int n, int index)
 	return total / (uint64_t)n + ((uint64_t)index < total % (uint64_t)n);
 }
 
-void measure__ending_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
-}
-
 /* Opens the gate for ns (or until every member has reached its limit), or until a signal. */
 static void round__run(struct run *run, uint64_t ns)
 {
 	uint64_t end = clock_ns() + ns, now;
 	sigset_t ends;
 
-	measure__ending_signals(&ends);
+	signals__ending(&ends);
 	crew__start(run->crew, hammer__work, &run->hammer);
 	while ((now = clock_ns()) < end && !crew__finished(run->crew)) {
 		uint64_t left = end - now;

@@ -3,8 +3,6 @@
 #ifndef TOLL_MEASURE_H
 #define TOLL_MEASURE_H
 
-#include <signal.h>
-
 #include "common/noise.h"
 #include "common/stats.h"
 #include "probes/counter.h"
@@ -46,11 +44,8 @@ struct result {
 	int signal;		/* that ended the run early, or 0 */
 };
 
-/* The signals that end a run early: SIGINT, SIGTERM and SIGHUP. */
-void measure__ending_signals(sigset_t *set);
-
-/* Runs the plan; counter may be NULL (nothing observes, one arm). The ending signals must be
- * blocked; one of them ends the run after the current window, whose calls are kept. Returns 0 or
+/* Runs the plan; counter may be NULL (nothing observes, one arm). The ending signals
+ * (common/signals.h) must be blocked; one of them ends the run after the current window, whose calls are kept. Returns 0 or
  * -errno; free the result either way. */
 int measure__run(const struct plan *plan, struct counter *counter, struct result *result);
 void result__free(struct result *result);
