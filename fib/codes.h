@@ -53,7 +53,6 @@
 	F(sub_call_Y, sub, "YLR", call, "-", OPS, "")                                              \
 	F(move_return_L, move, "LR", return, "", OPS, "")                                          \
 	F(move_return_X, move, "XR", return, "", OPS, "")                                          \
-	F(move_call_L, move, "LX", call, "-", OPS, "")                                             \
 	F(move_call_Y, move, "YX", call, "-", OPS, "")                                             \
 	F(deallocate_return, deallocate, "-", return, "", OPS, "")                                 \
 	F(deallocate_tail_call, deallocate, "-", tail_call, "-", OPS, "")

@@ -297,11 +297,6 @@ CASE(move_return_X)
 	DO_move(1, X, R);
 	DO_return(3);
 }
-CASE(move_call_L)
-{
-	DO_move(1, L, X);
-	DO_call(3, 4);
-}
 CASE(move_call_Y)
 {
 	DO_move(1, Y, X);

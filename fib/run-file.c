@@ -89,7 +89,7 @@ static bool differ(const struct run *a, const struct run *b)
 static int run_all(const struct fib_options *options, const struct program *program,
 		   const value *arguments, struct table *table)
 {
-	struct run first;
+	struct run first = {0};
 	bool have_first = false;
 	int status = EXIT_MEASURED;
 
