@@ -62,7 +62,8 @@ $(BUILD)/fib/interp.o: ALLFLAGS += -fno-gcse -fno-crossjumping
 $(BUILD)/fib/engines.o: $(wildcard fib/programs/*.basm fib/runtimes/*)
 $(BUILD)/fib/report.o: results/seed/fib-compare.json
 
-$(BUILD)/tests/unit-fib: $(BUILD)/tests/unit-fib.o $(filter-out %/main.o,$(FIB)) $(COMMON)
+$(BUILD)/tests/unit-fuzz: $(BUILD)/tests/fuzz/differential.o
+$(BUILD)/tests/unit-fib $(BUILD)/tests/unit-fuzz: %: %.o $(filter-out %/main.o,$(FIB)) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(FIB_LIBS)
 
 $(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(filter-out %/main.o,$(SYSCALL)) $(PROBES) $(COMMON)
@@ -106,6 +107,17 @@ bench: all $(BUILD)/tests/bench/hand-loop
 $(BUILD)/tests/bench/hand-loop: $(BUILD)/tests/bench/hand-loop.o
 	$(Q)$(CC) $(CFLAGS) -o $@ $^
 
+# libFuzzer with AddressSanitizer: FUZZ=program (interpreters against JIT) or text; SECONDS=60.
+FUZZ ?= program
+SECONDS ?= 60
+fuzz: build/fuzz/fuzz-$(FUZZ)
+	$(Q)mkdir -p build/fuzz/corpus-$(FUZZ)
+	$(Q)$(if $(filter text,$(FUZZ)),cp fib/programs/*.basm tests/programs/*.basm build/fuzz/corpus-text/)
+	$(Q)$< -max_total_time=$(SECONDS) -max_len=4096 build/fuzz/corpus-$(FUZZ)
+build/fuzz/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/differential.c $(filter-out fib/main.c fib/baseline.c fib/engines.c fib/runtime.c fib/sample.c fib/compare.c fib/report.c fib/options.c fib/run-file.c,$(wildcard fib/*.c))
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -I. -o $@ $^ -lcapstone
+
 run-tests: all $(UNITS)
 	$(Q)BUILD=$(BUILD) prove --exec '' $(UNITS) tests/*.bats
 
@@ -121,6 +133,6 @@ clean:
 	rm -rf build $(PROGRAMS)
 
 FORCE:
-.PHONY: all deps probe bench test run-tests install uninstall clean FORCE
+.PHONY: all deps probe bench test run-tests fuzz install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find build -name '*.d' 2>/dev/null)
