@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,10 +57,11 @@ static void compile_erlang(const struct runtime_files *files)
 	child = fork();
 	if (!child) {
 		int null = open("/dev/null", O_RDWR);
+		char *const environment[] = {"PATH=" SYSTEM_PATH, "HOME=/nonexistent", NULL};
 
 		dup2(null, 1);
 		dup2(null, 2);
-		execl(erlc, "erlc", "-o", files->folder, source, NULL);
+		execle(erlc, "erlc", "-o", files->folder, source, NULL, environment);
 		_exit(127);
 	}
 	if (child > 0)
@@ -107,16 +109,21 @@ void runtime__clean(struct runtime_files *files)
 static int drop_to_sudo_user(void)
 {
 	const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
+	gid_t group;
 
 	if (geteuid() || !uid || !gid)
 		return 0;
-	return setgid((gid_t)atol(gid)) || setuid((uid_t)atol(uid)) ? -errno : 0;
+	group = (gid_t)atol(gid);
+	return setgroups(1, &group) || setgid(group) || setuid((uid_t)atol(uid)) ? -errno : 0;
 }
 
 int runtime__become(const struct engine *engine, const struct job *job,
 		    const struct runtime_files *files)
 {
 	char path[256], script[64], n[16], times[16];
+	char home[48], search[4096];
+	/* Settings of the user's (LUA_INIT, NODE_OPTIONS, ~/.erlang) are not what is measured. */
+	const char *environment[] = {home, search, "LC_ALL=C", NULL};
 	const char *argv[12], **next = argv;
 	int err = drop_to_sudo_user();
 
@@ -148,6 +155,9 @@ int runtime__become(const struct engine *engine, const struct job *job,
 	*next++ = n;
 	*next++ = times;
 	*next = NULL;
-	execv(path, (char *const *)argv);
+	snprintf(home, sizeof(home), "HOME=%s", files->folder);
+	snprintf(search, sizeof(search), "PATH=%s", geteuid() && getenv("PATH") ? getenv("PATH")
+										: SYSTEM_PATH);
+	execve(path, (char *const *)argv, (char *const *)environment);
 	return -errno;
 }

@@ -28,9 +28,19 @@ status=0
 $as ./syscall-rate -d "$duration" ${cores:+--cores "$cores"} ${project:+--project "$project"} \
 	--json "$folder/syscall-rate.json" -o "$folder/summary.txt" || status=$?
 [ ! -e "$folder/summary.txt" ] || cat "$folder/summary.txt"
+
+# A short probe has a small fib as well.
+case $duration in *ms | [0-4] | [0-4]s) work='-n 27' ;; *) work= ;; esac
+echo >>"$folder/summary.txt"
+# shellcheck disable=SC2086 # $work is a list of options
+./fib-compare $work --json "$folder/fib-compare.json" -o "$folder/fib.txt" || status=$?
+if [ -e "$folder/fib.txt" ]; then
+	tee -a "$folder/summary.txt" <"$folder/fib.txt"
+	rm "$folder/fib.txt"
+fi
 # Behind sudo make probe, what this made belongs to the user.
 if [ "$(id -u)" = 0 ] && [ -n "${SUDO_UID:-}" ]; then
-	chown -Rh "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" results build ./*-rate 2>/dev/null || true
+	chown -Rh "$SUDO_UID:${SUDO_GID:-$SUDO_UID}" results build ./*-rate ./fib-compare 2>/dev/null || true
 fi
 echo "probe: results in $folder" >&2
 exit "$status"

@@ -152,17 +152,21 @@ root() {
 	grep -q '^noise: ' "$BATS_TEST_TMPDIR/table"
 }
 
-@test "the man page has every option that --help has, and no other" {
-	page() { tr -d '\\' <syscall/syscall-rate.1 | grep -oE -- '--[a-z]+' | sort -u; }
-	help() { "$rate" --help | grep -oE -- '--[a-z]+' | sort -u; }
-	diff <(page) <(help)
+@test "the man pages have every option that --help has, and no other" {
+	options() { grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u; }
+	for page in syscall/syscall-rate.1 fib/fib-compare.1; do
+		program=$(basename "$page" .1)
+		diff <(tr -d '\\' <"$page" | options) <("${rate%/*}/$program" --help | options)
+	done
 }
 
 @test "install and uninstall read one list" {
 	[ "${BUILD:-build/plain}" = build/plain ] || skip "the sanitized build is not installed"
 	make -s install DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr
 	[ -x "$BATS_TEST_TMPDIR/usr/bin/syscall-rate" ]
+	[ -x "$BATS_TEST_TMPDIR/usr/bin/fib-compare" ]
 	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/syscall-rate.1" ]
+	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/fib-compare.1" ]
 	make -s uninstall DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr
 	[ -z "$(find "$BATS_TEST_TMPDIR/usr" -type f)" ]
 }

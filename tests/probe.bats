@@ -6,7 +6,7 @@ setup() {
 	copy=$(mktemp -d /tmp/toll-probe.XXXXXX)
 	mkdir "$copy/scripts"
 	cp scripts/probe.sh "$copy/scripts"
-	for program in syscall-rate; do cp "${BUILD:-build/plain}/$program" "$copy"; done
+	for program in syscall-rate fib-compare; do cp "${BUILD:-build/plain}/$program" "$copy"; done
 	chmod 755 "$copy"
 }
 
@@ -23,6 +23,9 @@ left() {
 	jq -e --arg c "$1" '.total.made > 0 and (.counter | test($c))' "$folder/syscall-rate.json"
 	grep -q 'here, measured on' "$folder/summary.txt"
 	grep -q 'here, measured on' <<<"$output"
+	jq -e 'all(.engines[] | select(.status == "ok"); .result == 317811)' "$folder/fib-compare.json"
+	grep -q '^jit ' "$folder/summary.txt"
+	grep -q '^jit ' <<<"$output"
 }
 
 @test "probe as root: more cores than there are is measured on what there is, and projected" {
