@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/message.h"
+
 /* Gives a file made by root under sudo to the user behind it. */
 static void give_to_sudo_user(int fd)
 {
@@ -107,6 +109,28 @@ int output__commit(struct output *output)
 			output->temporary[0] = '\0';
 	}
 	output__close(output);
+	return err;
+}
+
+void output__must_open(struct output *output, const char *path)
+{
+	int err = output__open(output, path);
+
+	if (err == -ENOENT || err == -ENOTDIR || err == -EISDIR)
+		message__usage("%s: %s", path, strerror(-err));
+	if (err) {
+		message__error("%s: %s", path, strerror(-err));
+		exit(EXIT_FAILED);
+	}
+}
+
+int output__finish(struct output *output)
+{
+	const char *path = output->path;
+	int err = output__commit(output);
+
+	if (err)
+		message__error("%s: %s", strcmp(path, "-") ? path : "standard output", strerror(-err));
 	return err;
 }
 

@@ -27,6 +27,12 @@ int output__open(struct output *output, const char *path);
  * -errno with the old file left as it was. */
 int output__commit(struct output *output);
 
+/* output__open, or says why not and exits: EXIT_USAGE where the folder is missing, else EXIT_FAILED. */
+void output__must_open(struct output *output, const char *path);
+
+/* output__commit, and says what failed. Returns 0 or -errno. */
+int output__finish(struct output *output);
+
 /* Drops what was not committed; takes one that was, or never opened. */
 void output__close(struct output *output);
 

@@ -83,6 +83,8 @@ int machine__new(struct machine **out, const struct program *program,
 		machine__free(machine);
 		return err;
 	}
+	if (kind >= MACHINE_JIT)
+		machine->gdb = gdb__register(&machine->jit);
 	if (options->quantum)
 		machine->vm->quantum = options->quantum;
 	if (options->most_yields)
@@ -106,6 +108,7 @@ void machine__free(struct machine *machine)
 {
 	if (!machine)
 		return;
+	gdb__unregister(machine->gdb);
 	threaded__free(&machine->code);
 	jit__free(&machine->jit);
 	vm__free(machine->vm);

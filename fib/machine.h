@@ -3,7 +3,7 @@
 #ifndef TOLL_MACHINE_H
 #define TOLL_MACHINE_H
 
-#include "fib/jit.h"
+#include "fib/gdb.h"
 
 enum machine_kind {
 	MACHINE_SWITCH_PLAIN, /* interpreter, dispatched by a switch, one opcode at a time */
@@ -33,6 +33,7 @@ struct machine {
 	bool *in_jit, *in_interp; /* of each function, for MACHINE_MIXED */
 	struct threaded code;
 	struct jit jit;
+	struct gdb_code *gdb;
 	struct vm *vm;
 };
 

@@ -17,10 +17,18 @@ static int list(void)
 {
 	char path[256];
 
+	puts("engines:");
 	for (const struct engine *engine = engines; engine->name; engine++)
-		printf("%-14s %s%s\n", engine->name, engine->summary,
+		printf("  %-14s %s%s\n", engine->name, engine->summary,
 		       engine->run || runtime__find(engine->command, path, sizeof(path))
 			       ? "" : ": not installed");
+	puts("opcodes of a .basm file, with their operands (S source, D destination, L label, C clauses,\n"
+	     "F function, B built-in, N number of Y slots):");
+	for (int op = 0; op < OPS; op++)
+		printf("  %-15s %-3s  %s\n", op_infos[op].name, op_infos[op].operands, op_infos[op].effect);
+	puts("built-ins:");
+	for (const struct bif *bif = bifs; bif->name; bif++)
+		printf("  %s/%d\n", bif->name, bif->arity);
 	return fflush(stdout) ? EXIT_FAILED : EXIT_MEASURED;
 }
 
@@ -88,17 +96,7 @@ static int choose_cpu(const char *text)
 	return cpu;
 }
 
-static int finish(struct output *output, const char *name)
-{
-	int err = output__commit(output);
-
-	if (err)
-		message__error("%s: %s", name, strerror(-err));
-	return err;
-}
-
-static int report(const struct fib_report *told, struct output *table, struct output *json,
-		  const struct fib_options *options, int status)
+static int report(const struct fib_report *told, struct output *table, struct output *json, int status)
 {
 	if (table->stream && fib_report__print(told, table->stream))
 		status = status ? status : EXIT_FAILED;
@@ -109,9 +107,7 @@ static int report(const struct fib_report *told, struct output *table, struct ou
 			status = status ? status : EXIT_FAILED;
 		json_decref(record);
 	}
-	if (finish(table, options->output ? options->output : "standard output") |
-	    finish(json, options->json && strcmp(options->json, "-") ? options->json
-								     : "standard output"))
+	if (output__finish(table) | output__finish(json))
 		status = status ? status : EXIT_FAILED;
 	return status;
 }
@@ -131,18 +127,6 @@ static int check(const struct comparison *comparison)
 	}
 
 	return status;
-}
-
-static void open_or_exit(struct output *output, const char *path)
-{
-	int err = output__open(output, path);
-
-	if (err == -ENOENT || err == -ENOTDIR || err == -EISDIR)
-		message__usage("%s: %s", path, strerror(-err));
-	if (err) {
-		message__error("%s: %s", path, strerror(-err));
-		exit(EXIT_FAILED);
-	}
 }
 
 int main(int argc, char **argv)
@@ -175,9 +159,9 @@ int main(int argc, char **argv)
 	options.plan.cpu = choose_cpu(options.cores);
 	options.plan.progress = !message_quiet && isatty(STDERR_FILENO);
 	told.ablate = options.ablate;
-	open_or_exit(&json, options.json);
+	output__must_open(&json, options.json);
 	if (!message_quiet || options.output)
-		open_or_exit(&table, options.output ? options.output
+		output__must_open(&table, options.output ? options.output
 				     : json.fd == STDOUT_FILENO ? NULL : "-");
 	record__now(told.started);
 	signals__block();
@@ -196,7 +180,7 @@ int main(int argc, char **argv)
 	if (comparison.signal)
 		status = 128 + comparison.signal;
 	if (err != -ETIME)
-		status = report(&told, &table, &json, &options, status);
+		status = report(&told, &table, &json, status);
 	output__close(&table);
 	output__close(&json);
 	return status;

@@ -38,7 +38,7 @@ static const struct argp_option argp_options[] = {
 	{"json", OPT_JSON, "FILE", 0, "Write the run as JSON (\"-\": to standard output, alone)", 0},
 	{NULL, 'o', "FILE", 0, "Write the table to FILE", 0},
 	{NULL, 'q', NULL, 0, "No table, progress or notices", 0},
-	{"list", OPT_LIST, NULL, 0, "The engines, and why not those that are not here", 0},
+	{"list", OPT_LIST, NULL, 0, "The engines, and why not those that are not here; the opcodes", 0},
 	{0},
 };
 

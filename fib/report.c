@@ -158,6 +158,7 @@ static json_t *row_json(const struct fib_report *report, const struct row *row)
 		json_array_append_new(samples, json_real(row->real_s[i]));
 	json = json_pack("{s:s, s:s, s:s, s:s}", "engine", row->name, "status", statuses[row->status],
 			 "reason", row->why, "note", row->note);
+	json_object_set_new(json, "uneven", json_boolean(row->uneven));
 	json_object_update_new(
 		json, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:o}", "result",
 				row->n ? json_integer(row->result) : json_null(), "calls",

@@ -50,19 +50,6 @@ static int describe_host(void)
 	return err || fflush(stdout) ? EXIT_FAILED : EXIT_MEASURED;
 }
 
-/* A file that can't be opened is bad usage where its folder is missing, else a refusal. */
-static void open_or_exit(struct output *output, const char *path)
-{
-	int err = output__open(output, path);
-
-	if (err == -ENOENT || err == -ENOTDIR || err == -EISDIR)
-		message__usage("%s: %s", path, strerror(-err));
-	if (err) {
-		message__error("%s: %s", path, strerror(-err));
-		exit(EXIT_FAILED);
-	}
-}
-
 static struct counter *open_counter(const struct options *options, const struct call *call)
 {
 	struct counter_target target = {getpid(), getpid(), call->nr};
@@ -112,15 +99,6 @@ static void plan_windows(struct plan *plan, const struct options *options)
 	plan->window_ns = options->duration_ns / (uint64_t)plan->windows;
 }
 
-static int finish(struct output *output, const char *name)
-{
-	int err = output__commit(output);
-
-	if (err)
-		message__error("%s: %s", name, strerror(-err));
-	return err;
-}
-
 static int check(const struct result *result, int err)
 {
 	int status = EXIT_MEASURED;
@@ -143,8 +121,7 @@ static int check(const struct result *result, int err)
 }
 
 /* Prints what was measured, also of a run that failed half-way. Returns the exit status so far. */
-static int report(const struct report *report, struct output *table, struct output *json,
-		  const struct options *options, int status)
+static int report(const struct report *report, struct output *table, struct output *json, int status)
 {
 	int err = 0;
 
@@ -156,9 +133,7 @@ static int report(const struct report *report, struct output *table, struct outp
 		err = record__write(record, json->stream) ? -EIO : err;
 		json_decref(record);
 	}
-	if (finish(table, options->output ? options->output : "standard output") |
-	    finish(json, options->json && strcmp(options->json, "-") ? options->json
-								     : "standard output"))
+	if (output__finish(table) | output__finish(json))
 		return status ? status : EXIT_FAILED;
 	if (err)
 		message__error("the report is incomplete: %s", strerror(-err));
@@ -227,9 +202,9 @@ int main(int argc, char **argv)
 	}
 	others = others__attached(); /* before ours are loaded */
 	counter = open_counter(&options, plan.call);
-	open_or_exit(&json, options.json);
+	output__must_open(&json, options.json);
 	if (!message_quiet || options.output)
-		open_or_exit(&table, options.output ? options.output
+		output__must_open(&table, options.output ? options.output
 				     : json.fd == STDOUT_FILENO ? NULL : "-");
 	err = privileges__drop(counter && counter->kind->admin);
 	if (err)
@@ -247,7 +222,7 @@ int main(int argc, char **argv)
 	}
 	status = check(&result, err);
 	if (result.n)
-		status = report(&told, &table, &json, &options, status);
+		status = report(&told, &table, &json, status);
 	output__close(&table);
 	output__close(&json);
 	result__free(&result);

@@ -29,7 +29,7 @@ row() { # NAME FILTER: of the JSON in $output
 	jq -e '(.engines | length) == 6 and all(.engines[];
 		(.status == "ok" and .result == 987) or (.status == "unavailable" and .reason == "not installed"))' <<<"$output"
 	PATH=/nowhere run "$fib" --list
-	[ "$(id -u)" = 0 ] || grep -q '^luajit .*: not installed' <<<"$output"
+	[ "$(id -u)" = 0 ] || grep -q '^  luajit .*: not installed' <<<"$output"
 }
 
 @test "a runtime with a wrong result is an error, and the rest is printed" {
@@ -87,6 +87,20 @@ row() { # NAME FILTER: of the JSON in $output
 	run "$fib" --dump asm
 	[ "$status" = 0 ]
 	[[ "$output" == *'sub x0, 1, x0'*'jo '*'call fib:fib/1'*'dec '*'call '* ]]
+}
+
+@test "--list has every engine and every opcode" {
+	run "$fib" --list
+	[ "$status" = 0 ]
+	for name in c-O0 jit python3 select_val tail_call getuid/0; do grep -q "^  $name" <<<"$output"; done
+	[ "$(grep -c '^OP(' fib/ops.def)" = "$(sed -n '/^opcodes/,/^built-ins/p' <<<"$output" | grep -c '^  ')" ]
+}
+
+@test "gdb names the compiled functions" {
+	command -v gdb >/dev/null || skip "gdb is not installed"
+	run gdb -q -batch -ex 'break gdb__unregister if code != 0' -ex run -ex 'info functions fib/1' \
+		--args "$fib" fib/programs/fib.basm 10
+	grep -qE '^0x[0-9a-f]+ +fib:fib/1$' <<<"$output"
 }
 
 @test "a program of one's own: every engine, and errors by line" {
