@@ -158,7 +158,7 @@ static int take_integer(struct assembler *a, int64_t least, int64_t most, int64_
 	return 0;
 }
 
-static int atom(struct assembler *a, const char *name)
+static int atom(struct assembler *a, const char name[NAME_SIZE])
 {
 	struct program *program = a->program;
 
@@ -169,7 +169,7 @@ static int atom(struct assembler *a, const char *name)
 		return wrong(a, a->line, "more than 256 atoms");
 	if (GROW(program->atoms, program->n_atoms))
 		return -ENOMEM;
-	strcpy(program->atoms[program->n_atoms], name);
+	memcpy(program->atoms[program->n_atoms], name, NAME_SIZE);
 	return program->n_atoms++;
 }
 
@@ -187,7 +187,7 @@ static bool is_register(const char *name, int64_t *number)
 /* A source, or with `destination` only a register. */
 static int take_value(struct assembler *a, bool destination, struct operand *operand)
 {
-	char name[NAME_SIZE];
+	char name[NAME_SIZE] = "";
 	int64_t number;
 	int err;
 
@@ -228,9 +228,9 @@ static int take_function(struct assembler *a, bool elsewhere, struct name *name)
 	int64_t arity;
 	int err = take_name(a, name->name);
 
-	strcpy(name->module, a->module);
+	memcpy(name->module, a->module, NAME_SIZE);
 	if (!err && elsewhere && take(a, ':')) {
-		strcpy(name->module, name->name);
+		memcpy(name->module, name->name, NAME_SIZE);
 		err = take_name(a, name->name);
 	}
 	if (!err && !take(a, '/'))
@@ -315,7 +315,7 @@ static int take_operand(struct assembler *a, char what, int slot)
 	}
 }
 
-static int take_instruction(struct assembler *a, const char *name)
+static int take_instruction(struct assembler *a, const char name[NAME_SIZE])
 {
 	struct program *program = a->program;
 	int op = 0, err;
@@ -397,14 +397,14 @@ static int begin_function(struct assembler *a)
 
 	*function = (struct function){.arity = name.arity, .start = program->n_instructions,
 				      .line = a->line};
-	strcpy(function->module, a->module);
-	strcpy(function->name, name.name);
+	memcpy(function->module, a->module, NAME_SIZE);
+	memcpy(function->name, name.name, NAME_SIZE);
 	return 0;
 }
 
 static int take_line(struct assembler *a)
 {
-	char name[NAME_SIZE];
+	char name[NAME_SIZE] = "";
 	int err;
 
 	skip_blanks(a);
@@ -420,7 +420,7 @@ static int take_line(struct assembler *a)
 	} else if (take(a, ':')) {
 		struct name label = {.where = a->program->n_instructions, .line = a->line};
 
-		strcpy(label.name, name);
+		memcpy(label.name, name, NAME_SIZE);
 		err = a->program->n_functions ? names__add(&a->labels, label)
 					      : wrong(a, a->line, "a label before the first function");
 	} else {

@@ -51,7 +51,7 @@ int code_memory__new(struct code_memory *memory, size_t size, enum wx mode)
 	if (!err) {
 		memory->mode = WX_MPROTECT;
 		memory->writable = memory->code = map(memory->size, PROT_READ | PROT_WRITE, -1);
-		err = memory->code ? 0 : -errno;
+		err = memory->code ? 0 : -ENOMEM;
 	} else if (mode != WX_MPROTECT) {
 		memory->mode = WX_DUAL;
 		err = new_dual(memory);

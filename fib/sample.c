@@ -117,7 +117,7 @@ int sample__take(const struct engine *engine, const struct job *job, const struc
 	uint64_t start = clock_ns();
 	struct rusage usage;
 	sigset_t ending;
-	size_t size;
+	size_t size = 0;
 	pid_t child;
 
 	if (pipe2(ends, O_CLOEXEC))

@@ -40,8 +40,10 @@ static int wrong(struct verifier *v, const char *format, ...)
 	return -EINVAL;
 }
 
-static bool is_set(const unsigned char *bits, int64_t i)
+static bool is_set(const unsigned char *bits, int64_t index)
 {
+	size_t i = (size_t)index;
+
 	return bits[i / 8] >> (i % 8) & 1;
 }
 
