@@ -26,7 +26,10 @@ COMMON = $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
 PROBES = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.bpf.c,$(wildcard probes/*.c)))
 FIB = $(patsubst %.c,$(BUILD)/%.o,$(filter-out fib/baseline.c,$(wildcard fib/*.c))) $(BASELINES)
 BASELINES = $(foreach v,O0 O2 O2_same,$(BUILD)/fib/baseline-$(v).o $(BUILD)/fib/baseline-$(v)-counted.o)
-SYSCALL = $(patsubst %.c,$(BUILD)/%.o,$(wildcard syscall/*.c))
+# The part of fib/ that runs programs: syscall-rate's --driver uses it.
+MACHINE = $(patsubst %,$(BUILD)/fib/%.o,assemble code-memory disassemble emit-x86_64 gdb interp jit load machine program \
+	verify vm)
+SYSCALL = $(patsubst %.c,$(BUILD)/%.o,$(wildcard syscall/*.c)) $(MACHINE)
 SKELETONS = $(patsubst probes/%.bpf.c,$(BUILD)/%.skel.h,$(wildcard probes/*.bpf.c))
 UNITS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit-*.c))
 
@@ -73,6 +76,7 @@ $(BUILD)/%.o: %.c | build/version.h $(SKELETONS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALLFLAGS) -c -o $@ $<
 
+$(BUILD)/syscall/driver.o: fib/programs/getuid.basm
 $(BUILD)/syscall/seed.o: results/seed/syscall-rate.json
 
 $(BUILD)/%.bpf.o: probes/%.bpf.c

@@ -140,6 +140,19 @@ static int report(const struct report *report, struct output *table, struct outp
 	return err && !status ? EXIT_FAILED : status;
 }
 
+static void plan_driver(struct plan *plan, const struct options *options)
+{
+	if (!options->driver)
+		return;
+	while (plan->driver < DRIVERS && strcmp(driver_names[plan->driver], options->driver) != 0)
+		plan->driver++;
+	if (plan->driver == DRIVERS)
+		message__usage("--driver '%s': native, interp or jit", options->driver);
+	if (plan->driver && strcmp(plan->call->name, "getuid") != 0)
+		message__usage("--driver %s: its program calls getuid, not %s", options->driver,
+			       plan->call->name);
+}
+
 /* Chooses call, CPUs and threads; exits where that can't be. The caller frees plan->cpus. */
 static void plan_where(struct plan *plan, const struct options *options)
 {
@@ -151,6 +164,7 @@ static void plan_where(struct plan *plan, const struct options *options)
 	plan->call = call__find(options->call);
 	if (!plan->call)
 		message__usage("--call '%s': unknown; --list shows what there is", options->call);
+	plan_driver(plan, options);
 	err = cpus__find(&cpus);
 	if (!err && !(chosen = calloc(cpus.n, sizeof(*chosen))))
 		err = -ENOMEM;

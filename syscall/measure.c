@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/clock.h"
+#include "common/message.h"
 #include "common/signals.h"
 
 #define WARM_UP_NS 200000000u
@@ -18,6 +19,7 @@ struct run {
 	struct crew *crew;
 	struct counter *counter;
 	struct hammer hammer;
+	struct driver *driver; /* NULL: the native one */
 	struct result *result;
 	uint64_t began_ns; /* after the warm-up */
 };
@@ -35,7 +37,10 @@ static void round__run(struct run *run, uint64_t ns)
 	sigset_t ends;
 
 	signals__ending(&ends);
-	crew__start(run->crew, hammer__work, &run->hammer);
+	if (run->driver)
+		crew__start(run->crew, driver__work, run->driver);
+	else
+		crew__start(run->crew, hammer__work, &run->hammer);
 	while ((now = clock_ns()) < end && !crew__finished(run->crew)) {
 		uint64_t left = end - now;
 		struct timespec wait;
@@ -199,6 +204,7 @@ int measure__run(const struct plan *plan, struct counter *counter, struct result
 {
 	struct run run = {.plan = plan, .counter = counter, .result = result};
 	int arms = counter ? 2 : 1, err, *where;
+	char why[256];
 
 	*result = (struct result){0};
 	result->windows = calloc((size_t)(plan->windows * arms), sizeof(*result->windows));
@@ -213,9 +219,16 @@ int measure__run(const struct plan *plan, struct counter *counter, struct result
 	if (!err)
 		err = crew__new(&run.crew, where, plan->threads);
 	free(where);
+	if (!err && plan->driver) {
+		err = driver__new(&run.driver, plan->driver, crew__members(run.crew), plan->threads, why,
+				  sizeof(why));
+		if (err)
+			message__error("--driver %s: %s", driver_names[plan->driver], why);
+	}
 	if (!err)
 		err = run__windows(&run);
 	crew__free(run.crew);
+	driver__free(run.driver);
 	call__close(&run.hammer);
 	return err;
 }

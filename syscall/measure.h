@@ -7,9 +7,11 @@
 #include "common/stats.h"
 #include "probes/counter.h"
 #include "syscall/calls.h"
+#include "syscall/driver.h"
 
 struct plan {
 	const struct call *call;
+	enum driver_kind driver; /* what makes them; but for the native one, the call is getuid */
 	const int *cpus; /* where to hammer */
 	int cores;
 	int threads;	    /* at least cores: shared out over them in turn */

@@ -10,7 +10,7 @@
 
 #define DEFAULT_NS 10000000000u
 
-enum { OPT_CORES = 256, OPT_SMT, OPT_CALL, OPT_CALLS, OPT_COUNTER, OPT_INTERVAL, OPT_THREADS,
+enum { OPT_CORES = 256, OPT_SMT, OPT_CALL, OPT_CALLS, OPT_COUNTER, OPT_DRIVER, OPT_INTERVAL, OPT_THREADS,
        OPT_PROGRESS, OPT_PROJECT, OPT_JSON, OPT_LIST, OPT_HOST };
 
 const char *argp_program_version = "syscall-rate " TOLL_VERSION " (" TOLL_COMMIT ")";
@@ -26,6 +26,8 @@ static const struct argp_option argp_options[] = {
 	{"call", OPT_CALL, "NAME", 0, "The call to hammer (getuid)", 0},
 	{"counter", OPT_COUNTER, "NAME", 0, "What counts: bpf (the cheapest that works), none, or a name "
 	 "that --list shows", 0},
+	{"driver", OPT_DRIVER, "NAME", 0, "What makes the calls: native (an unrolled loop), or the getuid loop "
+	 "of 2009 as interp (bytecode) or jit", 0},
 	{"project", OPT_PROJECT, "N", 0, "Also project the rate to N cores", 0},
 	{"progress", OPT_PROGRESS, NULL, 0, "Print #cpu:count after each window, on standard error", 0},
 	{"json", OPT_JSON, "FILE", 0, "Write the run as JSON (\"-\": to standard output, alone)", 0},
@@ -72,6 +74,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_THREADS: options->threads = whole("--threads", text); break;
 	case OPT_CALL: options->call = text; break;
 	case OPT_COUNTER: options->counter = text; break;
+	case OPT_DRIVER: options->driver = text; break;
 	case OPT_PROJECT: options->project = whole("--project", text); break;
 	case OPT_PROGRESS: options->progress = true; break;
 	case OPT_JSON: options->json = text; break;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct options {
-	const char *cores, *call, *counter; /* as typed; NULL: not given */
+	const char *cores, *call, *counter, *driver; /* as typed; NULL: not given */
 	const char *json, *output;	    /* files; NULL: none */
 	uint64_t duration_ns;
 	uint64_t interval_ns;			/* 0: not given */

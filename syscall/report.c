@@ -104,9 +104,12 @@ int report__print(const struct report *report, FILE *stream)
 	struct stats rate = result__stats(result, observed, -1, PER_SECOND);
 	int err;
 
-	fprintf(stream, "%s from %d thread%s on %d core%s, counter %s\n\n", report->plan->call->name,
+	fprintf(stream, "%s from %d thread%s on %d core%s, counter %s", report->plan->call->name,
 		report->plan->threads, report->plan->threads == 1 ? "" : "s", report->plan->cores,
 		report->plan->cores == 1 ? "" : "s", counter_name(report));
+	if (report->plan->driver)
+		fprintf(stream, ", driver %s", driver_names[report->plan->driver]);
+	fputs("\n\n", stream);
 	err = print_cores(report, stream, observed);
 	if (observed)
 		err = print_summary(report, stream) ? -ENOMEM : err;
@@ -181,7 +184,8 @@ json_t *report__json(const struct report *report)
 	}
 	json_object_update_new(
 		json, json_pack("{s:s, s:s, s:s, s:s, s:i, s:o, s:o}", "mode", "hammer", "counter",
-				counter_name(report), "driver", "native", "call",
+				counter_name(report), "driver",
+				driver_names[report->plan->driver], "call",
 				report->plan->call->name, "threads", report->plan->threads, "cores",
 				cores, "total", count_json(report, observed, -1)));
 	json_object_set_new(json, "rate", record__stats(rate));

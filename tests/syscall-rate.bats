@@ -52,6 +52,20 @@ exact_with_threads() {
 	done
 }
 
+@test "the loop of 2009, as bytecode and as machine code: counted equals made" {
+	need bpf:tp_btf
+	for driver in interp jit; do
+		[ "$driver" = interp ] || [ "$(uname -m)" = x86_64 ] || continue
+		json=$("$rate" -q --json - -d 300ms --threads 8 --driver "$driver")
+		exact "$json"
+		[ "$(jq -r .driver <<<"$json")" = "$driver" ]
+		run "$rate" -q --calls 12345 --driver "$driver" --json -
+		[ "$(jq -c '[.total.made, .total.counted]' <<<"$output")" = '[12345,12345]' ]
+	done
+	run "$rate" --driver interp --call read
+	[ "$status" = 2 ]
+}
+
 @test "1,000,000 calls are 1,000,000 in the table" {
 	need bpf:tp_btf
 	run "$rate" --calls 1000000
@@ -136,7 +150,7 @@ exact_with_threads() {
 
 @test "bad input: exit 2 and one line that names it" {
 	for bad in '--cores 99' '--cores 0-' '--cores 5-2' '--cores=' '-d 0' '-d -1' '-d 1e99' \
-		'-d 5parsecs' '--calls 0' '--call nosuch' '--counter nosuch' '--threads 0' 'extra' \
+		'-d 5parsecs' '--calls 0' '--call nosuch' '--counter nosuch' '--threads 0' '--driver nosuch' 'extra' \
 		'--json /nosuch/folder/file'; do
 		run "$rate" $bad
 		echo "$bad: $status $output"
