@@ -68,5 +68,7 @@ void counter__close(struct counter *counter);
 
 /* The name of call number nr on this architecture, or "syscall_N", in buffer; returns buffer. */
 char *syscall__name(int nr, char *buffer, size_t size);
+/* The same for a 32-bit call. */
+char *syscall__name32(int nr, char *buffer, size_t size);
 
 #endif

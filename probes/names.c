@@ -21,6 +21,27 @@ static const struct {
 #endif
 };
 
+/* What a 64-bit kernel runs as 32-bit calls. */
+#if defined(__x86_64__)
+#define ARCH_32 SCMP_ARCH_X86
+#else
+#define ARCH_32 SCMP_ARCH_ARM
+#endif
+
+char *syscall__name32(int nr, char *buffer, size_t size)
+{
+	char *known = seccomp_syscall_resolve_num_arch(ARCH_32, nr);
+
+	if (known)
+		snprintf(buffer, size, "%s", known);
+	else if (nr >= 424) /* the same numbers everywhere */
+		return syscall__name(nr, buffer, size);
+	else
+		snprintf(buffer, size, "syscall_%d", nr);
+	free(known);
+	return buffer;
+}
+
 char *syscall__name(int nr, char *buffer, size_t size)
 {
 	char *known = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, nr);

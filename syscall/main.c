@@ -16,6 +16,7 @@
 #include "probes/others.h"
 #include "syscall/options.h"
 #include "syscall/report.h"
+#include "syscall/watch.h"
 
 #define DEFAULT_WINDOW_NS 1000000000u
 #define MOST_THREADS 4096
@@ -206,6 +207,8 @@ int main(int argc, char **argv)
 		return list();
 	if (options.host)
 		return describe_host();
+	if (options.pids || options.command || options.all)
+		return watch(&options, argv);
 	plan_where(&plan, &options);
 	plan_windows(&plan, &options);
 	if (options.project > MOST_PROJECTED)
@@ -231,7 +234,7 @@ int main(int argc, char **argv)
 	err = measure__run(&plan, counter, &result);
 	result.noise.other_probes = others < 0 ? -1 : others;
 	if (result.summary) {
-		summary__of(&summary, result.summary, told.counter);
+		summary__of(&summary, result.summary, NULL, told.counter);
 		told.summary = &summary;
 	}
 	status = check(&result, err);

@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <string.h>
 
 #include "build/version.h"
 #include "common/message.h"
@@ -10,7 +11,7 @@
 
 #define DEFAULT_NS 10000000000u
 
-enum { OPT_CORES = 256, OPT_SMT, OPT_CALL, OPT_CALLS, OPT_COUNTER, OPT_DRIVER, OPT_INTERVAL, OPT_THREADS,
+enum { OPT_CORES = 256, OPT_SMT, OPT_CALL, OPT_CALLS, OPT_COUNTER, OPT_DRIVER, OPT_INTERVAL, OPT_THREADS, OPT_TIMING,
        OPT_PROGRESS, OPT_PROJECT, OPT_JSON, OPT_LIST, OPT_HOST };
 
 const char *argp_program_version = "syscall-rate " TOLL_VERSION " (" TOLL_COMMIT ")";
@@ -33,6 +34,12 @@ static const struct argp_option argp_options[] = {
 	{"json", OPT_JSON, "FILE", 0, "Write the run as JSON (\"-\": to standard output, alone)", 0},
 	{NULL, 'o', "FILE", 0, "Write the table to FILE", 0},
 	{NULL, 'q', NULL, 0, "No table, progress or notices", 0},
+	{"pid", 'p', "PID[,PID]", 0, "Watch these processes, with all their threads", 1},
+	{"follow", 'f', NULL, 0, "... and the children they start", 1},
+	{"all", 'a', NULL, 0, "Watch the whole machine", 1},
+	{"wall", 'w', NULL, 0, "Seconds are wall time, not time on the CPU", 1},
+	{"timing", OPT_TIMING, "WHICH", 0, "Which calls are timed: auto (all of a slow kind, some of a fast "
+	 "one), all or none", 1},
 	{"list", OPT_LIST, NULL, 0, "What can be measured here, and why not what can't", 0},
 	{"host", OPT_HOST, NULL, 0, "Describe this machine as JSON", 0},
 	{0},
@@ -64,7 +71,21 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	struct options *options = state->input;
 
 	switch (key) {
-	case 'd': options->duration_ns = duration("-d", text); break;
+	case 'd':
+		options->duration_ns = duration("-d", text);
+		options->bounded = true;
+		break;
+	case 'p': options->pids = text; break;
+	case 'f': options->follow = true; break;
+	case 'a': options->all = true; break;
+	case 'w': options->wall = true; break;
+	case OPT_TIMING:
+		options->timing = 0;
+		while (options->timing < TIMINGS && strcmp(timing_names[options->timing], text) != 0)
+			options->timing++;
+		if (options->timing == TIMINGS)
+			message__usage("--timing '%s': auto, all or none", text);
+		break;
 	case 'o': options->output = text; break;
 	case 'q': message_quiet = true; break;
 	case OPT_INTERVAL: options->interval_ns = duration("--interval", text); break;
@@ -80,27 +101,38 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_JSON: options->json = text; break;
 	case OPT_LIST: options->list = true; break;
 	case OPT_HOST: options->host = true; break;
-	case ARGP_KEY_ARG: message__usage("extra argument '%s'", text);
+	case ARGP_KEY_ARGS:
+		if (strcmp(state->argv[state->next - 1], "--") != 0)
+			message__usage("extra argument '%s' (a command comes after --)",
+				       state->argv[state->next]);
+		options->command = state->argv + state->next;
+		options->follow = true;
+		break;
+	case ARGP_KEY_NO_ARGS: break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
 static const struct argp argp = {
-	argp_options, parse, NULL,
+	argp_options, parse, "[-- COMMAND [ARG...]]",
 	"Hammers a system call from one pinned thread a core, counts the calls with eBPF, and compares "
-	"with 2009.\vExamples:\n"
+	"with 2009. With -p, -a or a command, prints the table of strace -c for that instead.\vExamples:\n"
 	"  sudo syscall-rate                    ten seconds of getuid on every core\n"
 	"  sudo syscall-rate -d 3s --cores 1    one core\n"
 	"  syscall-rate --counter none          without privileges\n"
-	"  sudo syscall-rate --json - -q | jq   the JSON alone\n\n"
+	"  sudo syscall-rate --json - -q | jq   the JSON alone\n"
+	"  sudo syscall-rate -p 123 -d 10s      a process, for ten seconds\n"
+	"  sudo syscall-rate -- make -j8        a command and all it starts\n\n"
 	"Exit status: 0 measured and complete, 1 failed or incomplete, 2 bad usage, 128 + signal when "
-	"interrupted (what was measured is printed).",
+	"interrupted (what was measured is printed). After --, the command's own.",
 	NULL, NULL, NULL};
 
 void options__parse(struct options *options, int argc, char **argv)
 {
 	*options = (struct options){.duration_ns = DEFAULT_NS, .call = "getuid"};
 	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, options);
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, options);
+	if (!!options->pids + !!options->command + options->all > 1)
+		message__usage("-p, -a and a command exclude each other");
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "probes/watch.h"
+
 struct options {
 	const char *cores, *call, *counter, *driver; /* as typed; NULL: not given */
 	const char *json, *output;	    /* files; NULL: none */
@@ -13,7 +15,16 @@ struct options {
 	uint64_t interval_ns;			/* 0: not given */
 	uint64_t calls, threads, project;	/* 0: not given */
 	bool smt, progress, list, host;
+	/* Watching; mode is the hammer's where none of the first three is given. */
+	const char *pids;     /* -p, as typed */
+	char **command;	      /* ended by NULL */
+	bool all, follow, wall;
+	bool bounded;	      /* -d was given */
+	enum timing timing;
 };
+
+/* What --timing can name. */
+extern const char *const timing_names[TIMINGS];
 
 /* Parses; on bad usage says why and exits with EXIT_USAGE. Sets message_quiet under -q. */
 void options__parse(struct options *options, int argc, char **argv);

@@ -17,12 +17,10 @@ static int by_seconds_then_calls(const void *a, const void *b)
 	return (x->calls < y->calls) - (x->calls > y->calls);
 }
 
-void summary__of(struct summary *summary, const struct tally *by_nr, const struct counter_kind *kind)
+/* Adds a row for each call that was made. */
+static void add_calls(struct summary *summary, const struct tally *by_nr, bool compat,
+		      const struct counter_kind *kind)
 {
-	struct summary_row *total = &summary->total;
-
-	summary->n = 0;
-	*total = (struct summary_row){"total", 0, kind->one_call ? -1 : 0, kind->times ? 0 : NAN, NAN};
 	for (int nr = 0; nr < NR_SLOTS; nr++) {
 		const struct tally *tally = &by_nr[nr];
 		struct summary_row *row = &summary->rows[summary->n];
@@ -30,15 +28,28 @@ void summary__of(struct summary *summary, const struct tally *by_nr, const struc
 		if (!tally->calls)
 			continue;
 		*row = (struct summary_row){"", tally->calls, kind->one_call ? -1 : (int64_t)tally->errors,
-					    total->seconds, NAN};
+					    kind->times ? 0 : NAN, NAN};
 		if (tally->timed)
 			row->seconds = (double)tally->time_ns / (double)tally->timed *
 				       (double)tally->calls / 1e9;
-		else if (kind->times)
-			row->seconds = 0;
-		syscall__name(nr, row->name, sizeof(row->name));
+		if (compat)
+			syscall__name32(nr, row->name, sizeof(row->name));
+		else
+			syscall__name(nr, row->name, sizeof(row->name));
 		summary->n++;
 	}
+}
+
+void summary__of(struct summary *summary, const struct tally *by_nr, const struct tally *compat,
+		 const struct counter_kind *kind)
+{
+	struct summary_row *total = &summary->total;
+
+	summary->n = 0;
+	*total = (struct summary_row){"total", 0, kind->one_call ? -1 : 0, kind->times ? 0 : NAN, NAN};
+	add_calls(summary, by_nr, false, kind);
+	if (compat)
+		add_calls(summary, compat, true, kind);
 	for (int i = 0; i < summary->n; i++) {
 		total->calls += summary->rows[i].calls;
 		total->errors += kind->one_call ? 0 : summary->rows[i].errors;

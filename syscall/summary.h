@@ -18,13 +18,14 @@ struct summary_row {
 };
 
 struct summary {
-	struct summary_row rows[NR_SLOTS], total;
+	struct summary_row rows[2 * NR_SLOTS], total; /* 64-bit and 32-bit calls */
 	int n;
 };
 
-/* Of by_nr[NR_SLOTS], as seen by a counter of that kind; sorted by time, then by calls. The seconds
- * of a call are its mean over the calls timed, times all its calls. */
-void summary__of(struct summary *summary, const struct tally *by_nr, const struct counter_kind *kind);
+/* Of by_nr[NR_SLOTS], as seen by a counter of that kind, and of 32-bit calls likewise (NULL: none);
+ * sorted by time, then by calls. A call's seconds are its mean over the calls timed, times its calls. */
+void summary__of(struct summary *summary, const struct tally *by_nr, const struct tally *compat,
+		 const struct counter_kind *kind);
 
 /* strace's columns, widths and order. Returns 0 or -ENOMEM. */
 int summary__print(const struct summary *summary, FILE *stream);

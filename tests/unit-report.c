@@ -73,7 +73,7 @@ static void summary_is_strace_s(void **state)
 	by_nr[SYS_getuid] = (struct tally){1234567890, 0, 1000, 81000};
 	by_nr[SYS_read] = (struct tally){4, 1, 4, 8000};
 	by_nr[SYS_write] = (struct tally){.calls = 2};
-	summary__of(&summary, by_nr, &all_calls);
+	summary__of(&summary, by_nr, NULL, &all_calls);
 	assert_int_equal(summary__print(&summary, stream), 0);
 	fclose(stream);
 	assert_string_equal(
@@ -94,7 +94,7 @@ static void summary_says_what_it_does_not_know(void **state)
 	(void)state;
 	memset(by_nr, 0, sizeof(by_nr));
 	by_nr[SYS_getuid].calls = 3;
-	summary__of(&summary, by_nr, &one_call);
+	summary__of(&summary, by_nr, NULL, &one_call);
 	summary__print(&summary, stream);
 	fclose(stream);
 	assert_non_null(strstr(text, "     -           -           -         3         - getuid\n"));
