@@ -11,6 +11,8 @@
 
 #include "common/message.h"
 
+const char output_stderr[] = "standard error";
+
 /* Gives a file made by root under sudo to the user behind it. */
 static void give_to_sudo_user(int fd)
 {
@@ -60,7 +62,9 @@ int output__open(struct output *output, const char *path)
 	if (!path)
 		return 0;
 	exists = !lstat(path, &was);
-	if (!strcmp(path, "-"))
+	if (path == output_stderr)
+		output->fd = STDERR_FILENO;
+	else if (!strcmp(path, "-"))
 		output->fd = STDOUT_FILENO;
 	else if (exists && S_ISDIR(was.st_mode))
 		return -EISDIR;
@@ -99,7 +103,7 @@ int output__commit(struct output *output)
 	output->stream = NULL;
 	if (!err)
 		err = write_all(output->fd, output->text, output->size);
-	if (output->fd != STDOUT_FILENO && close(output->fd) && !err)
+	if (output->fd > STDERR_FILENO && close(output->fd) && !err)
 		err = -errno;
 	output->fd = -1;
 	if (output->temporary && !err) {
@@ -138,7 +142,7 @@ void output__close(struct output *output)
 {
 	if (output->stream)
 		fclose(output->stream);
-	if (output->fd > STDOUT_FILENO)
+	if (output->fd > STDERR_FILENO)
 		close(output->fd);
 	if (output->temporary && output->temporary[0])
 		unlink(output->temporary);

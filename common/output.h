@@ -18,6 +18,9 @@ struct output {
  * can't be used for it, lest a result file get its number. */
 void output__hold_standard(void);
 
+/* As a path: the standard error, as it is open. */
+extern const char output_stderr[];
+
 /* Opens path for writing ("-" is standard output, NULL is none). A regular or absent file gets a
  * temporary beside it; a device, FIFO or symbolic link is opened itself. Under sudo the file belongs
  * to the user who typed sudo. Returns 0 or -errno. */

@@ -70,5 +70,7 @@ void counter__close(struct counter *counter);
 char *syscall__name(int nr, char *buffer, size_t size);
 /* The same for a 32-bit call. */
 char *syscall__name32(int nr, char *buffer, size_t size);
+/* Is there a call of that name, here or for 32-bit programs? */
+bool syscall__known(const char *name);
 
 #endif

@@ -2,6 +2,7 @@
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "probes/counter.h"
 
@@ -58,4 +59,13 @@ char *syscall__name(int nr, char *buffer, size_t size)
 		}
 	snprintf(buffer, size, "syscall_%d", nr);
 	return buffer;
+}
+
+bool syscall__known(const char *name)
+{
+	for (size_t i = 0; i < sizeof(newer) / sizeof(*newer); i++)
+		if (!strcmp(newer[i].name, name))
+			return true;
+	return seccomp_syscall_resolve_name(name) != __NR_SCMP_ERROR ||
+	       seccomp_syscall_resolve_name_arch(ARCH_32, name) != __NR_SCMP_ERROR;
 }

@@ -23,6 +23,7 @@ struct tally {
 	unsigned long long errors;  /* returned -4095 to -1 */
 	unsigned long long timed;   /* timed pass: calls with both clock readings */
 	unsigned long long time_ns; /* timed pass: between them */
+	unsigned long long entered; /* watching: calls that began */
 };
 
 /* The value of the map "counts", one per possible CPU. */

@@ -87,16 +87,13 @@ static __always_inline struct tally *tally_for(struct task_state *state)
 }
 
 /* How many calls the time of this one stands for; 0: it is not timed. */
-static __always_inline __u32 weight_of(struct task_state *state)
+static __always_inline __u32 weight_of(struct task_state *state, const struct tally *tally)
 {
-	struct tally *tally;
-
 	if (options.timing == TIMING_ALL)
 		return 1;
 	if (options.timing == TIMING_NONE)
 		return 0;
-	tally = tally_for(state);
-	if (!tally || tally->timed < SAMPLE_EVERY || tally->time_ns > tally->timed * SLOW_NS)
+	if (tally->timed < SAMPLE_EVERY || tally->time_ns > tally->timed * SLOW_NS)
 		return 1;
 	return state->tick++ & (SAMPLE_EVERY - 1) ? 0 : SAMPLE_EVERY;
 }
@@ -106,6 +103,7 @@ int watch_enter(__u64 *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct task_state *state = state_of(task);
+	struct tally *tally;
 
 	if (!state)
 		return 0;
@@ -115,7 +113,11 @@ int watch_enter(__u64 *ctx)
 #if defined(__TARGET_ARCH_x86)
 	state->compat = task->thread_info.status & TS_COMPAT;
 #endif
-	state->weight = weight_of(state);
+	tally = tally_for(state);
+	if (!tally)
+		return 0;
+	tally->entered++;
+	state->weight = weight_of(state, tally);
 	if (state->weight) {
 		state->off_ns = 0;
 		state->since_ns = bpf_ktime_get_ns();

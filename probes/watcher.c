@@ -153,6 +153,7 @@ void watcher__read(const struct watcher *watcher, int compat, struct tally by_nr
 			by_nr[nr].errors += tally->errors;
 			by_nr[nr].timed += tally->timed;
 			by_nr[nr].time_ns += tally->time_ns;
+			by_nr[nr].entered += tally->entered;
 		}
 }
 

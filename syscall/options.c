@@ -8,6 +8,7 @@
 #include "build/version.h"
 #include "common/message.h"
 #include "common/units.h"
+#include "syscall/summary.h"
 
 #define DEFAULT_NS 10000000000u
 
@@ -40,6 +41,8 @@ static const struct argp_option argp_options[] = {
 	{"wall", 'w', NULL, 0, "Seconds are wall time, not time on the CPU", 1},
 	{"timing", OPT_TIMING, "WHICH", 0, "Which calls are timed: auto (all of a slow kind, some of a fast "
 	 "one), all or none", 1},
+	{"summary-sort-by", 'S', "ORDER", 0, "Sort by time, calls, errors, name or nothing", 1},
+	{"trace", 'e', "trace=CALLS", 0, "Only these calls, with commas; after \"!\", all but these", 1},
 	{"list", OPT_LIST, NULL, 0, "What can be measured here, and why not what can't", 0},
 	{"host", OPT_HOST, NULL, 0, "Describe this machine as JSON", 0},
 	{0},
@@ -66,6 +69,23 @@ static uint64_t whole(const char *option, const char *text)
 	return count;
 }
 
+/* "trace=a,b", "trace=!a" or, as in strace, the list alone. Returns the list. */
+static const char *parse_trace(const char *text)
+{
+	const char *list = strncmp(text, "trace=", 6) ? text : text + 6, *at;
+	char name[64];
+
+	for (at = list + (*list == '!'); *at || at == list;) {
+		size_t n = strcspn(at, ",");
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, at);
+		if (!syscall__known(name))
+			message__usage("-e trace='%s': no such system call", name);
+		at += n + (at[n] == ',');
+	}
+	return list;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -79,6 +99,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'f': options->follow = true; break;
 	case 'a': options->all = true; break;
 	case 'w': options->wall = true; break;
+	case 'S':
+		options->order = summary__order(text);
+		if (options->order < 0)
+			message__usage("-S '%s': time, calls, errors, name or nothing", text);
+		break;
+	case 'e': options->trace = parse_trace(text); break;
 	case OPT_TIMING:
 		options->timing = 0;
 		while (options->timing < TIMINGS && strcmp(timing_names[options->timing], text) != 0)

@@ -21,6 +21,8 @@ struct options {
 	bool all, follow, wall;
 	bool bounded;	      /* -d was given */
 	enum timing timing;
+	const char *trace; /* the list of -e trace=; NULL: all calls */
+	int order;	   /* enum summary_order */
 };
 
 /* What --timing can name. */

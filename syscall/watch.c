@@ -243,6 +243,27 @@ static json_t *extras_json(const struct watching *w)
 	return list;
 }
 
+/* Begun and not ended by a return, */
+static int64_t calls_in_flight(const struct tally *by_nr)
+{
+	int64_t sum = 0;
+
+	for (int nr = 0; nr < NR_SLOTS; nr++)
+		sum += (int64_t)(by_nr[nr].entered - by_nr[nr].calls);
+	return sum;
+}
+
+/* ... of which these ended with their task. */
+static int64_t ended_calls(const struct watching *w)
+{
+	const struct never_returned *ended = watcher__never_returned(w->watcher);
+	int64_t sum = 0;
+
+	for (int nr = 0; nr < NR_SLOTS; nr++)
+		sum += (int64_t)ended->by_nr[nr];
+	return sum;
+}
+
 static int report(const struct watching *w, char **argv, const char *started, const struct noise *noise,
 		  struct output *table, struct output *json)
 {
@@ -250,24 +271,32 @@ static int report(const struct watching *w, char **argv, const char *started, co
 	static struct tally native[NR_SLOTS], compat[NR_SLOTS];
 	static struct summary summary;
 	uint64_t misses = watcher__misses(w->watcher);
+	int64_t in_flight;
 	int err = 0;
 
 	watcher__read(w->watcher, false, native);
 	watcher__read(w->watcher, true, compat);
 	summary__of(&summary, native, compat, &kind);
+	if (w->options->trace)
+		summary__filter(&summary, w->options->trace);
+	summary__sort(&summary, (enum summary_order)w->options->order);
+	in_flight = calls_in_flight(native) + calls_in_flight(compat) - ended_calls(w);
 	if (table->stream) {
 		err = summary__print(&summary, table->stream);
+		if (in_flight > 0)
+			fprintf(table->stream, "in flight at the end: %" PRId64 "\n", in_flight);
 		print_extras(w, table->stream, misses);
 	}
 	if (json->stream) {
 		json_t *record = record__new("syscall-rate", argv, started, noise);
 
 		json_object_update_new(
-			record, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:I}", "mode",
+			record, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I}", "mode",
 					  w->child ? "command" : w->options->all ? "all" : "pid", "counter",
 					  kind.name, "timing", timing_names[w->options->timing], "wall",
 					  w->options->wall, "summary", summary__json(&summary),
-					  "never_returned", extras_json(w), "lost", (json_int_t)misses));
+					  "never_returned", extras_json(w), "in_flight",
+					  (json_int_t)in_flight, "lost", (json_int_t)misses));
 		err = record__write(record, json->stream) ? -EIO : err;
 		json_decref(record);
 	}
@@ -300,7 +329,7 @@ static void prepare(struct watching *w, struct output *table, struct output *jso
 	if (options->output || !message_quiet)
 		output__must_open(table, options->output		    ? options->output
 					 : json->fd == STDOUT_FILENO ? NULL
-					 : options->command	    ? "/dev/stderr"
+					 : options->command	    ? output_stderr
 								    : "-");
 }
 

@@ -70,8 +70,8 @@ static void summary_is_strace_s(void **state)
 
 	(void)state;
 	memset(by_nr, 0, sizeof(by_nr));
-	by_nr[SYS_getuid] = (struct tally){1234567890, 0, 1000, 81000};
-	by_nr[SYS_read] = (struct tally){4, 1, 4, 8000};
+	by_nr[SYS_getuid] = (struct tally){.calls = 1234567890, .timed = 1000, .time_ns = 81000};
+	by_nr[SYS_read] = (struct tally){.calls = 4, .errors = 1, .timed = 4, .time_ns = 8000};
 	by_nr[SYS_write] = (struct tally){.calls = 2};
 	summary__of(&summary, by_nr, NULL, &all_calls);
 	assert_int_equal(summary__print(&summary, stream), 0);
@@ -84,6 +84,32 @@ static void summary_is_strace_s(void **state)
 		      "  0.00    0.000000           0          2           write\n"
 		      "------ ----------- ----------- ---------- --------- ----------------\n"
 		      "100.00  100.000007           0 1234567896         1 total\n");
+}
+
+static void summary_sorts_and_filters(void **state)
+{
+	static const struct {
+		const char *order, *first, *last;
+	} orders[] = {{"time", "getuid", "write"}, {"calls", "getuid", "write"}, {"errors", "read", NULL},
+		      {"name", "getuid", "write"}, {"nothing", "read", "getuid"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+		summary__of(&summary, by_nr, NULL, &all_calls);
+		summary__sort(&summary, (enum summary_order)summary__order(orders[i].order));
+		assert_string_equal(summary.rows[0].name, orders[i].first);
+		if (orders[i].last)
+			assert_string_equal(summary.rows[2].name, orders[i].last);
+	}
+	assert_int_equal(summary__order("nosuch"), -1);
+	summary__filter(&summary, "read,write");
+	assert_int_equal(summary.n, 2);
+	assert_int_equal(summary.total.calls, 6);
+	assert_int_equal(summary.total.errors, 1);
+	summary__filter(&summary, "!read");
+	assert_int_equal(summary.n, 1);
+	assert_string_equal(summary.rows[0].name, "write");
+	assert_true(syscall__known("getuid") && syscall__known("mseal") && !syscall__known("nosuch"));
 }
 
 static void summary_says_what_it_does_not_know(void **state)
@@ -176,6 +202,7 @@ int main(void)
 		cmocka_unit_test(table_is_as_wide_as_its_cells),
 		cmocka_unit_test(table_without_memory),
 		cmocka_unit_test(summary_is_strace_s),
+		cmocka_unit_test(summary_sorts_and_filters),
 		cmocka_unit_test(summary_says_what_it_does_not_know),
 		cmocka_unit_test(names_of_calls),
 		cmocka_unit_test(record_has_what_the_schema_names),

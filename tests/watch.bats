@@ -153,8 +153,22 @@ same() {
 	jq -e '(.summary[] | select(.syscall == "getpid") | .calls) == 20 and all(.summary[]; .syscall != "writev")' <<<"$output"
 }
 
+@test "-S sorts, -e trace= chooses, calls in flight at the end are told" {
+	run "$rate" -S name -e trace=openat,mmap -o /dev/stdout -- cat /dev/null
+	[ "$(rows /dev/stdin <<<"$output" | awk '{print $1}' | paste -sd,)" = mmap,openat ]
+	[ "$(grep -oE '(mmap|openat)$' <<<"$output" | paste -sd,)" = mmap,openat ]
+	run "$rate" -e 'trace=!mmap' -o /dev/stdout -- cat /dev/null
+	! grep -q ' mmap$' <<<"$output"
+	grep -q ' openat$' <<<"$output"
+	sh -c 'for i in 1 2 3; do sleep 0.2; done; sleep 5' &
+	target=$!
+	run "$rate" -p "$target" -d 1s
+	kill "$target"
+	grep -q '^in flight at the end: 1$' <<<"$output"
+}
+
 @test "bad input: one line and its exit code" {
-	for bad in '-p 0:2' '-p -5:2' '-p x:2' '-p 1,,2:2' '-p 99999999:1' '-p 2:1' '-p 1 -a:2' '-a --timing nosuch:2' '-p 1 -- true:2'; do
+	for bad in '-p 0:2' '-p -5:2' '-p x:2' '-p 1,,2:2' '-p 99999999:1' '-p 2:1' '-p 1 -a:2' '-a --timing nosuch:2' '-a -S nosuch:2' '-a -e trace=nosuch:2' '-p 1 -- true:2'; do
 		run "$rate" ${bad%:*}
 		echo "$bad: $status $output"
 		[ "$status" = "${bad##*:}" ]
