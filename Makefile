@@ -107,6 +107,7 @@ test:
 
 bench: all $(BUILD)/tests/bench/hand-loop
 	$(Q)scripts/bench.sh
+	$(Q)scripts/bench-watch.sh
 	$(Q)scripts/bench-fib.sh
 
 $(BUILD)/tests/bench/hand-loop: $(BUILD)/tests/bench/hand-loop.o

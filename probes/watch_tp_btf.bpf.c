@@ -11,8 +11,25 @@ struct thread_info {
 struct task_struct {
 	struct thread_info thread_info;
 	struct task_struct *group_leader;
+	void *bpf_storage; /* NULL: nothing is kept with the task, and no helper needs to look */
 	int pid, tgid;
 } __attribute__((preserve_access_index));
+
+struct pt_regs {
+#if defined(__TARGET_ARCH_x86)
+	unsigned long orig_ax;
+#elif defined(__TARGET_ARCH_arm64)
+	int syscallno;
+#endif
+} __attribute__((preserve_access_index));
+
+#if defined(__TARGET_ARCH_x86)
+#define NR_OF(regs) ((int)(regs)->orig_ax)
+#define NR_RT_SIGRETURN 15 /* arch/x86/entry/syscalls/syscall_64.tbl */
+#elif defined(__TARGET_ARCH_arm64)
+#define NR_OF(regs) ((regs)->syscallno)
+#define NR_RT_SIGRETURN 139 /* include/uapi/asm-generic/unistd.h */
+#endif
 
 /* arch/x86/include/asm/thread_info.h: the task is in a 32-bit call. */
 #define TS_COMPAT 2
@@ -63,7 +80,8 @@ static __always_inline struct task_state *mark(struct task_struct *task)
 /* The state of a task that is watched, or NULL. A thread is watched if its process is. */
 static __always_inline struct task_state *state_of(struct task_struct *task)
 {
-	struct task_state *state = bpf_task_storage_get(&tasks, task, 0, 0);
+	struct task_state *state =
+		task->bpf_storage ? bpf_task_storage_get(&tasks, task, 0, 0) : 0;
 
 	if (state)
 		return state->watched ? state : 0;
@@ -129,11 +147,12 @@ SEC("?tp_btf/sys_exit")
 int watch_exit(__u64 *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	struct task_state *state = state_of(task);
+	struct task_state *state =
+		task->bpf_storage ? bpf_task_storage_get(&tasks, task, 0, 0) : 0;
 	struct tally *tally;
 	long result = (long)ctx[1];
 
-	if (!state || state->nr < 0)
+	if (!state || !state->watched || state->nr < 0)
 		return 0;
 	tally = tally_for(state);
 	if (tally) {
@@ -147,6 +166,44 @@ int watch_exit(__u64 *ctx)
 		}
 	}
 	state->nr = -1;
+	return 0;
+}
+
+/* Without times, the exit alone is counted. The number is in the registers then, but for rt_sigreturn,
+ * which has set them anew (no call, so nothing is restarted). A child's first exit is not of a call of
+ * its own: mark() has left -1. */
+SEC("?tp_btf/sys_exit")
+int watch_count(__u64 *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)ctx[0];
+	struct task_state *state =
+		task->bpf_storage ? bpf_task_storage_get(&tasks, task, 0, 0) : 0;
+	struct tally *tally;
+	long result = (long)ctx[1];
+	int nr;
+
+	if (!state) {
+		state = state_of(task);
+		if (!state)
+			return 0;
+		state->nr = 0; /* found in a call of its own */
+	}
+	if (state->nr < 0) {
+		state->nr = 0;
+		return 0;
+	}
+	nr = NR_OF(regs);
+	state->nr = nr < 0 ? NR_RT_SIGRETURN : nr;
+#if defined(__TARGET_ARCH_x86)
+	state->compat = task->thread_info.status & TS_COMPAT;
+#endif
+	tally = tally_for(state);
+	if (!tally)
+		return 0;
+	tally->calls++;
+	if ((unsigned long)result >= (unsigned long)-4095L)
+		tally->errors++;
 	return 0;
 }
 
@@ -191,7 +248,7 @@ int watch_end(__u64 *ctx)
 	if (!state || !state->watched || !all)
 		return 0;
 	__sync_fetch_and_add(&all->ended, 1);
-	if (state->nr < 0)
+	if (state->nr < 0 || options.timing == TIMING_NONE)
 		return 0;
 	nr = (__u64)state->nr;
 	barrier_var(nr); /* so that the verifier sees the bound on what is used */

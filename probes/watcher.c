@@ -12,9 +12,9 @@
 #include "probes/refusal.h"
 #include "watch_tp_btf.skel.h"
 
-enum { ENTER, EXIT, FORK, END, SWITCH, PROGRAMS };
-static const char *const names[PROGRAMS] = {"watch_enter", "watch_exit", "watch_fork", "watch_end",
-					    "watch_switch"};
+enum { FORK, END, COUNT, ENTER, EXIT, SWITCH, PROGRAMS };
+static const char *const names[PROGRAMS] = {"watch_fork", "watch_end",	"watch_count",
+					    "watch_enter", "watch_exit", "watch_switch"};
 
 struct watcher {
 	struct bpf_object *object;
@@ -23,7 +23,9 @@ struct watcher {
 	struct cpu_tally *tallies[2]; /* 64-bit and 32-bit calls; one per possible CPU */
 	struct never_returned *ended;
 	int tasks; /* the map */
-	int cpus, used;
+	bool used[PROGRAMS];
+	bool exits_only; /* nothing is known of calls that have not returned */
+	int cpus;
 	int marked;
 };
 
@@ -48,11 +50,14 @@ static int load(struct watcher *watcher, const struct watch_options *options)
 	struct bpf_object *object = watcher->object;
 	int err;
 
-	/* The scheduler's switches matter only to times on the CPU. */
-	watcher->used = options->timing == TIMING_NONE || options->wall ? SWITCH : PROGRAMS;
+	watcher->exits_only = options->timing == TIMING_NONE;
 	for (int i = 0; i < PROGRAMS; i++) {
+		watcher->used[i] = i == COUNT	? watcher->exits_only
+				   : i <= END	? true
+				   : i < SWITCH ? !watcher->exits_only
+						: !watcher->exits_only && !options->wall;
 		watcher->programs[i] = bpf_object__find_program_by_name(object, names[i]);
-		bpf_program__set_autoload(watcher->programs[i], i < watcher->used);
+		bpf_program__set_autoload(watcher->programs[i], watcher->used[i]);
 	}
 	for (int i = 0; i < 2; i++) {
 		err = bpf_map__set_max_entries(bpf_object__find_map_by_name(object, maps[i]),
@@ -107,7 +112,9 @@ int watcher__open(struct watcher **out, const struct watch_options *options, cha
 
 int watcher__start(struct watcher *watcher)
 {
-	for (int i = watcher->used - 1; i >= 0; i--) {
+	for (int i = 0; i < PROGRAMS; i++) {
+		if (!watcher->used[i])
+			continue;
 		watcher->links[i] = bpf_program__attach(watcher->programs[i]);
 		if (!watcher->links[i]) {
 			int err = -errno;
@@ -119,9 +126,10 @@ int watcher__start(struct watcher *watcher)
 	return 0;
 }
 
-int watcher__mark(struct watcher *watcher, int pidfd)
+int watcher__mark(struct watcher *watcher, int pidfd, bool in_call)
 {
-	struct task_state state = {.watched = 1, .nr = -1};
+	/* Where only exits are counted, -1 leaves out the next one. */
+	struct task_state state = {.watched = 1, .nr = watcher->exits_only && !in_call ? 0 : -1};
 
 	if (bpf_map_update_elem(watcher->tasks, &pidfd, &state, BPF_ANY))
 		return -errno;
@@ -166,11 +174,12 @@ uint64_t watcher__misses(const struct watcher *watcher)
 {
 	uint64_t sum = 0;
 
-	for (int i = 0; i < watcher->used; i++) {
+	for (int i = 0; i < PROGRAMS; i++) {
 		struct bpf_prog_info info = {0};
 		unsigned int size = sizeof(info);
 
-		if (!bpf_obj_get_info_by_fd(bpf_program__fd(watcher->programs[i]), &info, &size))
+		if (watcher->used[i] &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(watcher->programs[i]), &info, &size))
 			sum += info.recursion_misses;
 	}
 	return sum;

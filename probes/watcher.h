@@ -3,6 +3,7 @@
 #ifndef TOLL_WATCHER_H
 #define TOLL_WATCHER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,9 +16,9 @@ int watcher__open(struct watcher **watcher, const struct watch_options *options,
 		  size_t why_size);
 /* Attaches; tasks are watched once they are marked. Returns 0 or -errno. */
 int watcher__start(struct watcher *watcher);
-/* Marks a process: it and all its threads are watched from here on. Returns 0 or -errno (-ESRCH: it
- * has ended). */
-int watcher__mark(struct watcher *watcher, int pidfd);
+/* Marks a process: it and all its threads are watched from here on; in_call: it is in a call that is
+ * not to be counted. Returns 0 or -errno (-ESRCH: it has ended). */
+int watcher__mark(struct watcher *watcher, int pidfd, bool in_call);
 /* Detaches. */
 void watcher__stop(struct watcher *watcher);
 

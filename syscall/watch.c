@@ -291,12 +291,12 @@ static int report(const struct watching *w, char **argv, const char *started, co
 		json_t *record = record__new("syscall-rate", argv, started, noise);
 
 		json_object_update_new(
-			record, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:I, s:I}", "mode",
+			record, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:I}", "mode",
 					  w->child ? "command" : w->options->all ? "all" : "pid", "counter",
 					  kind.name, "timing", timing_names[w->options->timing], "wall",
 					  w->options->wall, "summary", summary__json(&summary),
 					  "never_returned", extras_json(w), "in_flight",
-					  (json_int_t)in_flight, "lost", (json_int_t)misses));
+					  kind.times ? json_integer(in_flight) : json_null(), "lost", (json_int_t)misses));
 		err = record__write(record, json->stream) ? -EIO : err;
 		json_decref(record);
 	}
@@ -355,7 +355,7 @@ int watch(const struct options *options, char **argv)
 	if (!err)
 		err = watcher__start(w.watcher);
 	for (int i = 0; !err && i < w.n; i++)
-		err = watcher__mark(w.watcher, w.fds[i].fd);
+		err = watcher__mark(w.watcher, w.fds[i].fd, options->command);
 	if (err && w.child)
 		kill(w.child, SIGKILL);
 	if (w.gate >= 0)

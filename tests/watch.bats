@@ -10,14 +10,16 @@ setup() {
 
 # "name calls errors" of a table of strace -c, sorted.
 rows() {
-	awk '$1 ~ /^[0-9]+\.[0-9]+$/ && $NF != "total" {print $NF, $4, NF == 6 ? $5 : 0}' "$1" | sort
+	awk '$1 ~ /^([0-9]+\.[0-9]+|-)$/ && $NF != "total" {print $NF, $4, NF == 6 ? $5 : 0}' "$1" | sort
 }
 
 # The command $@ has the same calls and errors under both.
 same() {
 	strace -f -c -o "$BATS_TEST_TMPDIR/strace" "$@" >/dev/null 2>&1 </dev/null || true
 	"$rate" -o "$BATS_TEST_TMPDIR/ours" -- "$@" >/dev/null 2>&1 </dev/null || true
+	"$rate" -o "$BATS_TEST_TMPDIR/none" --timing none -- "$@" >/dev/null 2>&1 </dev/null || true
 	diff <(rows "$BATS_TEST_TMPDIR/strace") <(rows "$BATS_TEST_TMPDIR/ours")
+	diff <(rows "$BATS_TEST_TMPDIR/strace") <(rows "$BATS_TEST_TMPDIR/none")
 	[ "$(rows "$BATS_TEST_TMPDIR/ours" | wc -l)" -gt 5 ]
 }
 
