@@ -1,6 +1,11 @@
 #!/usr/bin/env bats
 # fib-compare from outside: rows, proof, output, exit codes, bad input.
 
+# A command that must fail (bash ignores a bare "!").
+refute() {
+	! "$@"
+}
+
 setup() {
 	cd "$BATS_TEST_DIRNAME/.."
 	fib=$PWD/${BUILD:-build/plain}/fib-compare
@@ -146,7 +151,7 @@ row() { # NAME FILTER: of the JSON in $output
 	[ "$code" = 130 ]
 	grep -q '^jit ' "$BATS_TEST_TMPDIR/table"
 	jq -e '.engines[0].samples_s | length > 1' "$BATS_TEST_TMPDIR/json"
-	! ls -d /tmp/toll-fib.* 2>/dev/null
+	refute ls -d /tmp/toll-fib.* 2>/dev/null
 }
 
 @test "a full disk is an error" {
@@ -183,7 +188,7 @@ row() { # NAME FILTER: of the JSON in $output
 
 @test "the seed's rows stand beneath fib(40) five times, and only there" {
 	run "$fib" -n 10 --engines jit -r 1
-	! grep -q '^2009' <<<"$output"
+	refute grep -q '^2009' <<<"$output"
 	run jq -c '[.n, .times, (.engines | map(.real_s))]' results/seed/fib-compare.json
 	[ "$output" = '[40,5,[11.14,13.99,116.81]]' ]
 }
