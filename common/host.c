@@ -72,14 +72,20 @@ static json_t *virtualization(void)
 #endif
 }
 
-/* "none [integrity] confidentiality" is integrity; null where securityfs is not mounted. */
-static json_t *lockdown(void)
+char *host__lockdown(char *level, size_t size)
 {
-	json_t *line = line_of("/sys/kernel/security/lockdown"), *level;
-	const char *chosen = json_is_string(line) ? strchr(json_string_value(line), '[') : NULL;
+	char line[128] = "", *chosen;
+	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
 
-	level = chosen ? json_stringn(chosen + 1, strcspn(chosen + 1, "]")) : json_null();
-	json_decref(line);
+	level[0] = '\0';
+	if (!file)
+		return level;
+	/* "none [integrity] confidentiality" */
+	if (fgets(line, sizeof(line), file) && (chosen = strchr(line, '['))) {
+		chosen[strcspn(chosen, "]")] = '\0';
+		snprintf(level, size, "%s", chosen + 1);
+	}
+	fclose(file);
 	return level;
 }
 
@@ -88,6 +94,7 @@ json_t *host__describe(void)
 	json_t *host = json_object();
 	struct utsname name;
 	hwloc_topology_t topology;
+	char level[32];
 
 	uname(&name);
 	json_object_set_new(host, "kernel", json_string(name.release));
@@ -122,7 +129,8 @@ json_t *host__describe(void)
 	json_object_set_new(
 		host, "clocksource",
 		line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
-	json_object_set_new(host, "lockdown", lockdown());
+	json_object_set_new(host, "lockdown",
+			    *host__lockdown(level, sizeof(level)) ? json_string(level) : json_null());
 	json_object_set_new(host, "compiler", json_string("gcc " __VERSION__));
 	json_object_set_new(host, "commit", json_string(TOLL_COMMIT));
 	return host;

@@ -9,4 +9,8 @@
  * The caller owns it. */
 json_t *host__describe(void);
 
+/* The kernel's lockdown level ("none", "integrity", "confidentiality"), or "" where securityfs is not
+ * mounted, in level; returns it. */
+char *host__lockdown(char *level, size_t size);
+
 #endif

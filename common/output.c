@@ -78,16 +78,16 @@ int output__open(struct output *output, const char *path)
 	return output->stream ? 0 : -errno;
 }
 
-static int write_all(int fd, const char *text, size_t size)
+int output__write_all(int fd, const void *data, size_t size)
 {
 	while (size) {
-		ssize_t n = write(fd, text, size);
+		ssize_t n = write(fd, data, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n ? -errno : -EIO;
-		text += n;
+		data = (const char *)data + n;
 		size -= (size_t)n;
 	}
 	return 0;
@@ -102,7 +102,7 @@ int output__commit(struct output *output)
 	err = fclose(output->stream) ? -errno : 0;
 	output->stream = NULL;
 	if (!err)
-		err = write_all(output->fd, output->text, output->size);
+		err = output__write_all(output->fd, output->text, output->size);
 	if (output->fd > STDERR_FILENO && close(output->fd) && !err)
 		err = -errno;
 	output->fd = -1;

@@ -36,6 +36,9 @@ void output__must_open(struct output *output, const char *path);
 /* output__commit, and says what failed. Returns 0 or -errno. */
 int output__finish(struct output *output);
 
+/* Writes it all. Returns 0 or -errno. */
+int output__write_all(int fd, const void *data, size_t size);
+
 /* Drops what was not committed; takes one that was, or never opened. */
 void output__close(struct output *output);
 

@@ -103,6 +103,21 @@
 		reductions = vm->reductions;                                                       \
 	} while (0)
 
+/* A call of a function of another engine, which is the operand. */
+#define DO_call_native(o)                                                                          \
+	do {                                                                                       \
+		if (unlikely(--reductions <= 0)) {                                                 \
+			vm->reductions = reductions;                                               \
+			if (!vm__yield(vm))                                                        \
+				RAISE(OUT_OF_REDUCTIONS, (o) + 1);                                 \
+			reductions = vm->reductions;                                               \
+		}                                                                                  \
+		LEAVE();                                                                           \
+		if (code->call_native(vm, (int)ip[o], code->engine))                               \
+			return vm->outcome;                                                        \
+		COME_BACK();                                                                       \
+	} while (0)
+
 #define GO(n)                                                                                      \
 	do {                                                                                       \
 		ip += (n);                                                                         \
@@ -228,33 +243,14 @@ CASE(count)
 	vm->calls++;
 	GO(1);
 }
-/* Calls of another engine: the operand is the function. */
 CASE(call_native)
 {
-	if (unlikely(--reductions <= 0)) {
-		vm->reductions = reductions;
-		if (!vm__yield(vm))
-			RAISE(OUT_OF_REDUCTIONS, 2);
-		reductions = vm->reductions;
-	}
-	LEAVE();
-	if (code->call_native(vm, (int)ip[1], code->engine))
-		return vm->outcome;
-	COME_BACK();
+	DO_call_native(1);
 	GO(2);
 }
 CASE(tail_call_native)
 {
-	if (unlikely(--reductions <= 0)) {
-		vm->reductions = reductions;
-		if (!vm__yield(vm))
-			RAISE(OUT_OF_REDUCTIONS, 2);
-		reductions = vm->reductions;
-	}
-	LEAVE();
-	if (code->call_native(vm, (int)ip[1], code->engine))
-		return vm->outcome;
-	COME_BACK();
+	DO_call_native(1);
 	/* The other engine has counted the return. */
 	ip = (const uint64_t *)*sp++;
 	NEXT;
@@ -351,6 +347,7 @@ failed:
 #undef DO_call
 #undef DO_tail_call
 #undef DO_return
+#undef DO_call_native
 #undef LEAVE
 #undef COME_BACK
 #undef GO

@@ -109,10 +109,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_ABLATE: options->ablate = true; break;
 	case OPT_FORCE: options->plan.force = true; break;
 	case OPT_LIST: options->list = true; break;
-	case OPT_WITHOUT:
-		options->without = text;
-		options->checks = parse_checks(text);
-		break;
+	case OPT_WITHOUT: options->checks = parse_checks(text); break;
 	case OPT_DUMP: options->dump = (enum dump)choose("--dump", text, dumps, 3); break;
 	case OPT_WX: options->plan.wx = (enum wx)choose("--wx", text, wx_names, WX_MODES); break;
 	case ARGP_KEY_ARGS:

@@ -11,7 +11,6 @@ struct fib_options {
 	struct plan plan;
 	const char *engines, *cores, *json, *output; /* as typed; NULL: not given */
 	unsigned int checks;			     /* of the JIT */
-	const char *without;			     /* as typed */
 	enum dump dump;
 	bool ablate, list;
 	const char *file; /* a program to run instead; NULL: none */

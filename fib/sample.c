@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/output.h"
 #include "common/signals.h"
 
 static double seconds(struct timeval t)
@@ -30,18 +31,6 @@ static void pin(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static void write_all(int fd, const void *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n <= 0)
-			return;
-		data = (const char *)data + n;
-		size -= (size_t)n;
-	}
-}
-
 /* In the child: never returns. */
 static void work(const struct engine *engine, const struct job *job, const struct runtime_files *files,
 		 int cpu, int out)
@@ -56,8 +45,7 @@ static void work(const struct engine *engine, const struct job *job, const struc
 	if (engine->run) {
 		pin(cpu);
 		engine->run(engine, job, &answer);
-		write_all(out, &answer, sizeof(answer));
-		_exit(0);
+		_exit(output__write_all(out, &answer, sizeof(answer)) ? 1 : 0);
 	}
 	dup2(out, STDOUT_FILENO);
 	dup2(open("/dev/null", O_RDWR), STDERR_FILENO);

@@ -29,12 +29,6 @@ struct bpf_counter {
 	int cpus;
 };
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
 static int aim_at_function(struct bpf_program *program, int nr)
 {
 	char name[64], function[128];
@@ -92,7 +86,7 @@ int bpf__open(const struct counter_kind *kind, const struct counter_target *targ
 
 	if (!counter)
 		return -ENOMEM;
-	libbpf_set_print(quiet);
+	libbpf_set_print(NULL);
 	counter->head.kind = kind;
 	counter->cpus = libbpf_num_possible_cpus();
 	counter->object = bpf_object__open_mem(image, size, NULL);

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* bpf:tp_btf: typed raw tracepoints; task and registers are read without helpers. */
 #include "probes/count.bpf.h"
+#include "probes/regs.bpf.h"
 
 /* The fields used, found in the running kernel's types by name (CO-RE). */
 struct task_struct {
 	int pid, tgid;
 } __attribute__((preserve_access_index));
-
-struct pt_regs {
-#if defined(__TARGET_ARCH_x86)
-	unsigned long orig_ax;
-#elif defined(__TARGET_ARCH_arm64)
-	int syscallno;
-#endif
-} __attribute__((preserve_access_index));
-
-#if defined(__TARGET_ARCH_x86)
-#define NR_OF(regs) ((regs)->orig_ax)
-#elif defined(__TARGET_ARCH_arm64)
-#define NR_OF(regs) ((__u64)(regs)->syscallno)
-#endif
 
 ENTRIES_IN_TASK
 

@@ -17,7 +17,8 @@ static bool is_syscall_tracepoint(const char *name)
 	return !strcmp(name, "sys_enter") || !strcmp(name, "sys_exit");
 }
 
-static bool link_watches(int fd, const struct btf *types)
+/* *types is loaded when the first link needs it: that takes milliseconds. */
+static bool link_watches(int fd, struct btf **types)
 {
 	char name[64] = "";
 	struct bpf_link_info info = {0};
@@ -30,15 +31,17 @@ static bool link_watches(int fd, const struct btf *types)
 		return false;
 	if (info.type == BPF_LINK_TYPE_RAW_TRACEPOINT && name[0])
 		return is_syscall_tracepoint(name);
-	if (info.type != BPF_LINK_TYPE_TRACING || !types)
+	if (info.type != BPF_LINK_TYPE_TRACING)
 		return false;
-	type = btf__type_by_id(types, info.tracing.target_btf_id);
-	return type && is_syscall_tracepoint(btf__name_by_offset(types, type->name_off));
+	if (!*types && !(*types = btf__load_vmlinux_btf()))
+		return false;
+	type = btf__type_by_id(*types, info.tracing.target_btf_id);
+	return type && is_syscall_tracepoint(btf__name_by_offset(*types, type->name_off));
 }
 
 static int links(void)
 {
-	struct btf *types = btf__load_vmlinux_btf();
+	struct btf *types = NULL;
 	int n = 0, err;
 	unsigned int id = 0;
 
@@ -47,7 +50,7 @@ static int links(void)
 
 		if (fd < 0)
 			continue; /* gone meanwhile */
-		n += link_watches(fd, types);
+		n += link_watches(fd, &types);
 		close(fd);
 	}
 	btf__free(types);

@@ -7,23 +7,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "common/host.h"
 #include "common/privileges.h"
-
-static void read_lockdown(char *level, size_t size)
-{
-	char line[128] = "", *chosen;
-	FILE *file = fopen("/sys/kernel/security/lockdown", "re");
-
-	level[0] = '\0';
-	if (!file)
-		return;
-	/* "none [integrity] confidentiality" */
-	if (fgets(line, sizeof(line), file) && (chosen = strchr(line, '['))) {
-		chosen[strcspn(chosen, "]")] = '\0';
-		snprintf(level, size, "%s", chosen + 1);
-	}
-	fclose(file);
-}
 
 void refusal__gather(struct refusal *refusal)
 {
@@ -35,7 +20,7 @@ void refusal__gather(struct refusal *refusal)
 	refusal->btf = !access("/sys/kernel/btf/vmlinux", R_OK);
 	refusal->old = !uname(&kernel) && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
 		       (major < 5 || (major == 5 && minor < 11));
-	read_lockdown(refusal->lockdown, sizeof(refusal->lockdown));
+	host__lockdown(refusal->lockdown, sizeof(refusal->lockdown));
 }
 
 void refusal__explain(const struct refusal *refusal, char *why, size_t size)

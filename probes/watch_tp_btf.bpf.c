@@ -2,6 +2,7 @@
 /* Watches tasks that user space marked, their threads, and their children if asked to. The call's
  * number is taken at entry: at exit it may be another's (rt_sigreturn, execve) or none (seccomp). */
 #include "probes/count.bpf.h"
+#include "probes/regs.bpf.h"
 #include "probes/watch.h"
 
 struct thread_info {
@@ -15,19 +16,9 @@ struct task_struct {
 	int pid, tgid;
 } __attribute__((preserve_access_index));
 
-struct pt_regs {
 #if defined(__TARGET_ARCH_x86)
-	unsigned long orig_ax;
-#elif defined(__TARGET_ARCH_arm64)
-	int syscallno;
-#endif
-} __attribute__((preserve_access_index));
-
-#if defined(__TARGET_ARCH_x86)
-#define NR_OF(regs) ((int)(regs)->orig_ax)
 #define NR_RT_SIGRETURN 15 /* arch/x86/entry/syscalls/syscall_64.tbl */
 #elif defined(__TARGET_ARCH_arm64)
-#define NR_OF(regs) ((regs)->syscallno)
 #define NR_RT_SIGRETURN 139 /* include/uapi/asm-generic/unistd.h */
 #endif
 
@@ -193,7 +184,7 @@ int watch_count(__u64 *ctx)
 		state->nr = 0;
 		return 0;
 	}
-	nr = NR_OF(regs);
+	nr = (int)NR_OF(regs);
 	state->nr = nr < 0 ? NR_RT_SIGRETURN : nr;
 #if defined(__TARGET_ARCH_x86)
 	state->compat = task->thread_info.status & TS_COMPAT;

@@ -29,12 +29,6 @@ struct watcher {
 	int marked;
 };
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
 static void *map_of(const struct watcher *watcher, const char *name, size_t size, int protection)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(watcher->object, name);
@@ -90,7 +84,7 @@ int watcher__open(struct watcher **out, const struct watch_options *options, cha
 	snprintf(why, why_size, "out of memory");
 	if (!watcher)
 		return -ENOMEM;
-	libbpf_set_print(quiet);
+	libbpf_set_print(NULL);
 	image = watch_tp_btf__elf_bytes(&size);
 	watcher->cpus = libbpf_num_possible_cpus();
 	watcher->object = bpf_object__open_mem(image, size, NULL);

@@ -156,14 +156,20 @@ static void reap(struct watching *w)
 		w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* Is any process of the list, or the command, still there? */
+static bool any_runs(const struct watching *w)
+{
+	for (int i = 0; i < w->n; i++)
+		if (w->fds[i].fd >= 0)
+			return true;
+	return false;
+}
+
 /* Has everything that is watched ended? */
 static bool is_over(struct watching *w)
 {
-	if (w->options->all)
+	if (w->options->all || any_runs(w))
 		return false;
-	for (int i = 0; i < w->n; i++)
-		if (w->fds[i].fd >= 0)
-			return false;
 	return !w->options->follow || watcher__alive(w->watcher) <= 0;
 }
 
@@ -174,16 +180,13 @@ static void wait_for_end(struct watching *w)
 
 	while (!is_over(w)) {
 		uint64_t now = clock_ns();
-		bool lingering = true;
 		int timeout = -1;
 
 		if (now >= end)
 			return;
-		for (int i = 0; i < w->n; i++)
-			lingering &= w->fds[i].fd < 0;
 		if (end != UINT64_MAX)
 			timeout = (int)((end - now) / 1000000u < 1000000u ? (end - now) / 1000000u + 1 : 1000000u);
-		if (lingering && !w->options->all && (timeout < 0 || timeout > LOOK_MS))
+		if (!any_runs(w) && !w->options->all && (timeout < 0 || timeout > LOOK_MS))
 			timeout = LOOK_MS;
 		if (poll(w->fds, (nfds_t)w->n + 1, timeout) < 0 && errno != EINTR)
 			return;
