@@ -81,7 +81,7 @@ $(BUILD)/syscall/seed.o: results/seed/syscall-rate.json
 
 $(BUILD)/%.bpf.o: probes/%.bpf.c
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_$(BPF_ARCH) $(WARN) -Wno-missing-prototypes \
+	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(WARN) -Wno-missing-prototypes \
 		-I. -idirafter /usr/include/$(MULTIARCH) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o

@@ -93,6 +93,21 @@ int output__write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
+static int write_rest(struct output *output)
+{
+	int err = output__write_all(output->fd, output->text + output->flushed, output->size - output->flushed);
+
+	output->flushed = output->size;
+	return err;
+}
+
+int output__flush(struct output *output)
+{
+	if (!output->stream)
+		return 0;
+	return fflush(output->stream) ? -errno : write_rest(output);
+}
+
 int output__commit(struct output *output)
 {
 	int err;
@@ -102,7 +117,7 @@ int output__commit(struct output *output)
 	err = fclose(output->stream) ? -errno : 0;
 	output->stream = NULL;
 	if (!err)
-		err = output__write_all(output->fd, output->text, output->size);
+		err = write_rest(output);
 	if (output->fd > STDERR_FILENO && close(output->fd) && !err)
 		err = -errno;
 	output->fd = -1;

@@ -10,7 +10,7 @@ struct output {
 	const char *path; /* as typed; borrowed */
 	char *temporary;  /* renamed to path on commit; NULL: path is written directly */
 	char *text;	  /* what was written */
-	size_t size;
+	size_t size, flushed; /* of text; of that, already written */
 	int fd;
 };
 
@@ -25,6 +25,10 @@ extern const char output_stderr[];
  * temporary beside it; a device, FIFO or symbolic link is opened itself. Under sudo the file belongs
  * to the user who typed sudo. Returns 0 or -errno. */
 int output__open(struct output *output, const char *path);
+
+/* Writes what the stream was given until now, for a reader who waits; a file is still renamed by
+ * output__commit alone. Returns 0 or -errno. */
+int output__flush(struct output *output);
 
 /* Writes what the stream was given, all at once so that no error is lost, and renames. Returns 0, or
  * -errno with the old file left as it was. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "probes/backends.h"
+#include "probes/tracefs.h"
 
 struct perf_counter {
 	struct counter head;
@@ -22,23 +23,17 @@ struct perf_counter {
 /* The tracepoint's number. Returns it, or -errno. */
 static int event_id(const char *name)
 {
-	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	int id = -ENOENT;
+	char event[128];
+	FILE *file;
+	int err, id;
 
-	for (int i = 0; i < 2 && id < 0; i++) {
-		char path[256];
-		FILE *file;
-
-		snprintf(path, sizeof(path), "%s/events/syscalls/sys_enter_%s/id", roots[i], name);
-		file = fopen(path, "re");
-		if (!file) {
-			id = errno == EACCES ? -EACCES : id;
-			continue;
-		}
-		if (fscanf(file, "%d", &id) != 1)
-			id = -EIO;
-		fclose(file);
-	}
+	snprintf(event, sizeof(event), "syscalls/sys_enter_%s", name);
+	err = tracefs__open(&file, event, "id");
+	if (err)
+		return err;
+	if (fscanf(file, "%d", &id) != 1)
+		id = -EIO;
+	fclose(file);
 	return id;
 }
 

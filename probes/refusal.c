@@ -35,8 +35,8 @@ void refusal__explain(const struct refusal *refusal, char *why, size_t size)
 		snprintf(why, size, "kernel lockdown is \"confidentiality\", which refuses BPF tracing: "
 			 "boot with lockdown=integrity or none");
 	else if ((err == -ESRCH || err == -ENOENT) && !refusal->btf)
-		snprintf(why, size, "this kernel has no BTF (/sys/kernel/btf/vmlinux): use --counter "
-			 "bpf:raw_tp, or a kernel with CONFIG_DEBUG_INFO_BTF");
+		snprintf(why, size, "this kernel has no BTF (/sys/kernel/btf/vmlinux): only bpf:raw_tp "
+			 "does without, and kernels with CONFIG_DEBUG_INFO_BTF have it");
 	else if ((err == -EPERM || err == -ENOMEM) && refusal->old)
 		snprintf(why, size, "BPF memory counts against RLIMIT_MEMLOCK on this kernel: raise it "
 			 "(ulimit -l unlimited)");

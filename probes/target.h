@@ -20,10 +20,17 @@ struct target {
 /* One call's tally on one CPU. The CPU alone writes it. */
 struct tally {
 	unsigned long long calls;
-	unsigned long long errors;  /* returned -4095 to -1 */
-	unsigned long long timed;   /* timed pass: calls with both clock readings */
-	unsigned long long time_ns; /* timed pass: between them */
-	unsigned long long entered; /* watching: calls that began */
+	unsigned long long errors;	/* returned -4095 to -1 */
+	unsigned long long timed;	/* calls with both clock readings, each one of its kind at that time */
+	unsigned long long time_ns;	/* between them, without the time off the CPU */
+	/* Watching alone: */
+	unsigned long long entered;	/* calls that began */
+	unsigned long long sampled;	/* calls timed as one in SAMPLE_EVERY, at random; not in timed */
+	unsigned long long sampled_ns;
+	unsigned long long squares;	/* of their times, in 256 ns^2 */
+	unsigned long long off_ns;	/* time off the CPU, of all calls */
+	unsigned long long min_ns;	/* the shortest and longest that were timed, since user space put 0 */
+	unsigned long long max_ns;	/* here; 0: none */
 };
 
 /* The value of the map "counts", one per possible CPU. */

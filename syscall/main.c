@@ -234,7 +234,8 @@ int main(int argc, char **argv)
 	err = measure__run(&plan, counter, &result);
 	result.noise.other_probes = others < 0 ? -1 : others;
 	if (result.summary) {
-		summary__of(&summary, result.summary, NULL, told.counter);
+		summary__of(&summary, result.summary, NULL,
+			    (struct summary_view){.errors = !told.counter->one_call, .times = told.counter->times});
 		told.summary = &summary;
 	}
 	status = check(&result, err);

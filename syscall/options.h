@@ -7,6 +7,10 @@
 #include <stdint.h>
 
 #include "probes/watch.h"
+#include "syscall/summary.h"
+
+/* What has a table of its own. */
+enum per { PER_NOTHING, PER_PROCESS, PER_THREAD, PER_CORE, PERS };
 
 struct options {
 	const char *cores, *call, *counter, *driver; /* as typed; NULL: not given */
@@ -20,13 +24,16 @@ struct options {
 	char **command;	      /* ended by NULL */
 	bool all, follow, wall;
 	bool bounded;	      /* -d was given */
+	const char *user;     /* who runs the command; NULL: the caller */
 	enum timing timing;
+	enum per per;
 	const char *trace; /* the list of -e trace=; NULL: all calls */
-	int order;	   /* enum summary_order */
+	enum summary_column order, columns[COLUMNS + 1];
+	bool cost;
 };
 
-/* What --timing can name. */
-extern const char *const timing_names[TIMINGS];
+/* What --timing and --per can name. */
+extern const char *const timing_names[TIMINGS], *const per_names[PERS];
 
 /* Parses; on bad usage says why and exits with EXIT_USAGE. Sets message_quiet under -q. */
 void options__parse(struct options *options, int argc, char **argv);

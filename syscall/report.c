@@ -19,7 +19,7 @@ static int print_summary(const struct report *report, FILE *stream)
 	int err;
 
 	fputc('\n', stream);
-	err = summary__print(report->summary, stream);
+	err = summary__print(report->summary, summary_default, stream);
 	if (counter->one_call)
 		fprintf(stream, "%s sees %s alone, and not its errors", counter->name,
 			report->plan->call->name);

@@ -2,42 +2,37 @@
 #include "syscall/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "common/message.h"
-#include "common/noise.h"
-#include "common/output.h"
 #include "common/privileges.h"
 #include "common/record.h"
 #include "common/signals.h"
 #include "probes/watcher.h"
-#include "syscall/summary.h"
+#include "syscall/command.h"
+#include "syscall/watch-report.h"
 
 #define MOST_PIDS 1024
-#define LOOK_MS 10 /* between two looks for descendants that live on */
+#define LOOK_NS 10000000u   /* between two looks for descendants that live on */
+#define AGAIN_NS 100000000u /* after which what was marked is marked again: see watcher__mark */
 
 const char *const timing_names[TIMINGS] = {"auto", "all", "none"};
+const char *const per_names[PERS] = {"nothing", "process", "thread", "core"};
 
 struct watching {
 	const struct options *options;
-	struct watcher *watcher;
+	struct watch_report report;
 	struct pollfd fds[MOST_PIDS + 1]; /* pidfds, then the signals */
-	int n;				  /* pidfds */
-	pid_t child;			  /* the command; 0: none */
-	char path[4096];		  /* of the command */
-	int gate;			  /* closing it lets the child go on to its execve */
-	int status;			  /* the command's, as an exit status; -1: not known yet */
-	int signal;			  /* that ended the watching, or 0 */
+	pid_t pids[MOST_PIDS];
+	int n; /* of pids */
+	struct command command;
+	int signal; /* that ended the watching, or 0 */
 };
 
 /* proc(5): the ninth field of stat, which follows the name in parentheses; PF_KTHREAD of linux/sched.h. */
@@ -69,6 +64,7 @@ static void find_pids(struct watching *w, const char *text)
 				       w->options->pids);
 		if (w->n == MOST_PIDS)
 			message__usage("-p: at most %d processes", MOST_PIDS);
+		w->pids[w->n] = (pid_t)pid;
 		w->fds[w->n].fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 		if (w->fds[w->n].fd < 0) {
 			message__error("-p %ld: %s", pid, errno == ESRCH ? "no such process"
@@ -84,78 +80,6 @@ static void find_pids(struct watching *w, const char *text)
 	}
 }
 
-/* Where execve will find the command: one call of it, as strace makes. Exits with 127 where it is not
- * there, 126 where it can't be run. */
-static void find_command(const char *name, char *path, size_t size)
-{
-	const char *folders = strchr(name, '/') ? "" : getenv("PATH");
-	int err = ENOENT;
-
-	snprintf(path, size, "%s", name);
-	if (!folders)
-		folders = "/usr/bin:/bin";
-	else if (!*folders && (!access(path, X_OK) || (err = errno) == 0))
-		return;
-	while (*folders) {
-		size_t n = strcspn(folders, ":");
-		struct stat what;
-
-		snprintf(path, size, "%.*s%s%s", (int)n, folders, n ? "/" : "", name);
-		if (!stat(path, &what) && S_ISREG(what.st_mode)) {
-			if (!access(path, X_OK))
-				return;
-			err = EACCES;
-		}
-		folders += n + (folders[n] == ':');
-	}
-	message__error("%s: %s", name, strerror(err));
-	exit(err == ENOENT || err == ENOTDIR ? 127 : 126);
-}
-
-/* Starts the command up to its execve, which waits for the gate. */
-static int start_command(struct watching *w)
-{
-	int gate[2];
-	sigset_t none;
-
-	if (pipe2(gate, O_CLOEXEC))
-		return -errno;
-	w->child = fork();
-	if (w->child < 0) {
-		close(gate[0]);
-		close(gate[1]);
-		return -errno;
-	}
-	if (!w->child) {
-		char go;
-
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		signal(SIGPIPE, SIG_DFL);
-		close(gate[1]);
-		while (read(gate[0], &go, 1) < 0)
-			;
-		execv(w->path, w->options->command);
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, w->options->command[0],
-			strerror(errno));
-		_exit(errno == ENOENT ? 127 : 126);
-	}
-	close(gate[0]);
-	w->gate = gate[1];
-	w->fds[0].fd = (int)syscall(SYS_pidfd_open, w->child, 0);
-	w->fds[0].events = POLLIN;
-	w->n = 1;
-	return w->fds[0].fd < 0 ? -errno : 0;
-}
-
-static void reap(struct watching *w)
-{
-	int status;
-
-	if (w->child && w->status < 0 && waitpid(w->child, &status, WNOHANG) == w->child)
-		w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 /* Is any process of the list, or the command, still there? */
 static bool any_runs(const struct watching *w)
 {
@@ -166,221 +90,182 @@ static bool any_runs(const struct watching *w)
 }
 
 /* Has everything that is watched ended? */
-static bool is_over(struct watching *w)
+static bool is_over(const struct watching *w)
 {
 	if (w->options->all || any_runs(w))
 		return false;
-	return !w->options->follow || watcher__alive(w->watcher) <= 0;
+	return !w->options->follow || watcher__alive(w->report.watcher) <= 0;
 }
 
-/* Until the end of what is watched, of the duration, or a signal. */
-static void wait_for_end(struct watching *w)
+/* Marks all processes. Returns 0 or -errno. */
+static int mark(struct watching *w)
 {
-	uint64_t end = w->options->bounded ? clock_ns() + w->options->duration_ns : UINT64_MAX;
+	int err = 0;
 
-	while (!is_over(w)) {
-		uint64_t now = clock_ns();
-		int timeout = -1;
+	for (int i = 0; !err && i < w->n; i++)
+		if (w->fds[i].fd >= 0)
+			err = watcher__mark(w->report.watcher, w->fds[i].fd, w->pids[i], w->command.pid);
+	return err;
+}
 
-		if (now >= end)
-			return;
-		if (end != UINT64_MAX)
-			timeout = (int)((end - now) / 1000000u < 1000000u ? (end - now) / 1000000u + 1 : 1000000u);
-		if (!any_runs(w) && !w->options->all && (timeout < 0 || timeout > LOOK_MS))
-			timeout = LOOK_MS;
-		if (poll(w->fds, (nfds_t)w->n + 1, timeout) < 0 && errno != EINTR)
-			return;
+/* Takes a signal: an ending one, or SIGUSR1. Returns 0 or -errno, where a table can't be written. */
+static int take_signal(struct watching *w)
+{
+	struct signalfd_siginfo info;
+
+	if (read(w->fds[w->n].fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	if (info.ssi_signo == SIGUSR1)
+		return watch_report__interval(&w->report);
+	/* The terminal's SIGINT reaches the command as well: its end is ours. */
+	if (!w->command.pid || info.ssi_signo != SIGINT)
+		w->signal = (int)info.ssi_signo;
+	return 0;
+}
+
+/* Until the end of what is watched, of the duration, or a signal. Returns 0, or -errno where a table can't
+ * be written. */
+static int wait_for_end(struct watching *w)
+{
+	uint64_t now = clock_ns(), interval = w->options->interval_ns;
+	uint64_t end = w->options->bounded ? now + w->options->duration_ns : UINT64_MAX;
+	uint64_t next = interval ? now + interval : UINT64_MAX, again = now + AGAIN_NS;
+	int err = 0;
+
+	for (; !err && !w->signal && !is_over(w) && now < end; now = clock_ns()) {
+		uint64_t until = now + (any_runs(w) || w->options->all ? 1000000000u : LOOK_NS);
+		struct timespec timeout;
+
+		until = end < until ? end : until;
+		until = next < until ? next : until;
+		until = again < until ? again : until;
+		until = until > now ? until - now : 0;
+		timeout = (struct timespec){(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+		if (ppoll(w->fds, (nfds_t)w->n + 1, &timeout, NULL) < 0 && errno != EINTR)
+			return -errno;
 		for (int i = 0; i < w->n; i++)
 			if (w->fds[i].fd >= 0 && w->fds[i].revents) {
 				close(w->fds[i].fd);
-				w->fds[i].fd = -1; /* poll leaves it out */
+				w->fds[i].fd = -1; /* ppoll leaves it out */
 			}
-		reap(w);
-		if (w->fds[w->n].revents) {
-			struct signalfd_siginfo info;
-
-			if (read(w->fds[w->n].fd, &info, sizeof(info)) != sizeof(info))
-				continue;
-			/* The terminal's SIGINT reaches the command as well: its end is ours. */
-			if (w->child && info.ssi_signo == SIGINT)
-				continue;
-			w->signal = (int)info.ssi_signo;
-			return;
+		command__reap(&w->command);
+		if (w->fds[w->n].revents)
+			err = take_signal(w);
+		now = clock_ns();
+		if (now >= again) {
+			mark(w);
+			again = UINT64_MAX;
+		}
+		if (!err && now >= next) {
+			err = watch_report__interval(&w->report);
+			next += interval * ((now - next) / interval + 1);
 		}
 	}
+	return err;
 }
 
-/* What is extra to strace's table: a line each, and only where there is something to say. */
-static void print_extras(const struct watching *w, FILE *stream, uint64_t misses)
+/* Says what this back end can't see. */
+static void warn(const struct watching *w, const char *why)
 {
-	const struct never_returned *ended = watcher__never_returned(w->watcher);
-	bool any = false;
-	char name[32];
-
-	for (int nr = 0; nr < NR_SLOTS; nr++) {
-		if (!ended->by_nr[nr])
-			continue;
-		fprintf(stream, "%s %s %llu", any ? "," : "never returned:",
-			syscall__name(nr, name, sizeof(name)), ended->by_nr[nr]);
-		any = true;
-	}
-	if (any)
-		fputc('\n', stream);
-	if (misses)
-		fprintf(stream, "lost: the kernel skipped %" PRIu64 " runs of the counting program\n", misses);
-	if (w->options->timing == TIMING_AUTO)
-		fprintf(stream, "seconds: every call of a kind above %d us, one in %d of the others, scaled up; "
-			"calls and errors are exact\n", SLOW_NS / 1000, SAMPLE_EVERY);
-}
-
-static json_t *extras_json(const struct watching *w)
-{
-	const struct never_returned *ended = watcher__never_returned(w->watcher);
-	json_t *list = json_object();
-	char name[32];
-
-	for (int nr = 0; nr < NR_SLOTS; nr++)
-		if (ended->by_nr[nr])
-			json_object_set_new(list, syscall__name(nr, name, sizeof(name)),
-					    json_integer((json_int_t)ended->by_nr[nr]));
-	return list;
-}
-
-/* Begun and not ended by a return, */
-static int64_t calls_in_flight(const struct tally *by_nr)
-{
-	int64_t sum = 0;
-
-	for (int nr = 0; nr < NR_SLOTS; nr++)
-		sum += (int64_t)(by_nr[nr].entered - by_nr[nr].calls);
-	return sum;
-}
-
-/* ... of which these ended with their task. */
-static int64_t ended_calls(const struct watching *w)
-{
-	const struct never_returned *ended = watcher__never_returned(w->watcher);
-	int64_t sum = 0;
-
-	for (int nr = 0; nr < NR_SLOTS; nr++)
-		sum += (int64_t)ended->by_nr[nr];
-	return sum;
-}
-
-static int report(const struct watching *w, char **argv, const char *started, const struct noise *noise,
-		  struct output *table, struct output *json)
-{
-	struct counter_kind kind = {.name = "bpf:tp_btf", .times = w->options->timing != TIMING_NONE};
-	static struct tally native[NR_SLOTS], compat[NR_SLOTS];
-	static struct summary summary;
-	uint64_t misses = watcher__misses(w->watcher);
-	int64_t in_flight;
-	int err = 0;
-
-	watcher__read(w->watcher, false, native);
-	watcher__read(w->watcher, true, compat);
-	summary__of(&summary, native, compat, &kind);
-	if (w->options->trace)
-		summary__filter(&summary, w->options->trace);
-	summary__sort(&summary, (enum summary_order)w->options->order);
-	in_flight = calls_in_flight(native) + calls_in_flight(compat) - ended_calls(w);
-	if (table->stream) {
-		err = summary__print(&summary, table->stream);
-		if (in_flight > 0)
-			fprintf(table->stream, "in flight at the end: %" PRId64 "\n", in_flight);
-		print_extras(w, table->stream, misses);
-	}
-	if (json->stream) {
-		json_t *record = record__new("syscall-rate", argv, started, noise);
-
-		json_object_update_new(
-			record, json_pack("{s:s, s:s, s:s, s:b, s:o, s:o, s:o, s:I}", "mode",
-					  w->child ? "command" : w->options->all ? "all" : "pid", "counter",
-					  kind.name, "timing", timing_names[w->options->timing], "wall",
-					  w->options->wall, "summary", summary__json(&summary),
-					  "never_returned", extras_json(w), "in_flight",
-					  kind.times ? json_integer(in_flight) : json_null(), "lost", (json_int_t)misses));
-		err = record__write(record, json->stream) ? -EIO : err;
-		json_decref(record);
-	}
-	if (output__finish(table) | output__finish(json))
-		err = err ? err : -EIO;
-	if (misses)
-		message__error("%" PRIu64 " calls may be lost", misses);
-	return err || misses ? EXIT_FAILED : EXIT_MEASURED;
+	if (why[0])
+		message__notice("watching with %s: %s", watcher__kind(w->report.watcher)->name, why);
+	if (w->options->follow && !watcher__follows(w->report.watcher))
+		message__notice("children are not watched: that needs BTF, or tracefs (mount -t tracefs "
+				"tracefs /sys/kernel/tracing)");
 }
 
 /* Opens what is watched, and the outputs; exits where that can't be. */
-static void prepare(struct watching *w, struct output *table, struct output *json)
+static void prepare(struct watching *w)
 {
 	const struct options *options = w->options;
-	struct watch_options given = {options->all, (unsigned int)getpid(), options->follow,
-				      (unsigned int)options->timing, options->wall};
+	struct watch_options given = {.all = options->all, .except = (unsigned int)getpid(),
+				      .follow = options->follow, .timing = options->timing,
+				      .wall = options->wall,
+				      .parts = options->per == PER_PROCESS || options->per == PER_THREAD};
 	char why[256];
 	int err;
 
 	if (options->pids)
 		find_pids(w, options->pids);
 	if (options->command)
-		find_command(options->command[0], w->path, sizeof(w->path));
-	err = watcher__open(&w->watcher, &given, why, sizeof(why));
+		command__find(&w->command, options->command, options->user);
+	err = watcher__open(&w->report.watcher, options->counter, &given, why, sizeof(why));
+	if (err == -ENOENT)
+		message__usage("--counter '%s': watching knows bpf, bpf:tp_btf and bpf:raw_tp", options->counter);
 	if (err) {
 		message__error("watching: %s (strace -c needs none of it, but is slower)", why);
 		exit(EXIT_FAILED);
 	}
-	output__must_open(json, options->json);
+	warn(w, why);
+	output__must_open(&w->report.json, options->json);
 	if (options->output || !message_quiet)
-		output__must_open(table, options->output		    ? options->output
-					 : json->fd == STDOUT_FILENO ? NULL
-					 : options->command	    ? output_stderr
-								    : "-");
+		output__must_open(&w->report.table, options->output		       ? options->output
+						    : w->report.json.fd == STDOUT_FILENO ? NULL
+						    : options->command		       ? output_stderr
+										       : "-");
+}
+
+/* Starts the command, which keeps the privileges that we give up, and the watching. Returns 0 or -errno. */
+static int start(struct watching *w)
+{
+	sigset_t taken;
+	int err = 0;
+
+	signals__block();
+	signals__ending(&taken);
+	sigaddset(&taken, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &taken, NULL);
+	if (w->options->command) {
+		err = command__start(&w->command);
+		w->fds[0] = (struct pollfd){.fd = w->command.pidfd, .events = POLLIN};
+		w->pids[0] = w->command.pid;
+		w->n = 1;
+	}
+	w->fds[w->n] = (struct pollfd){.fd = signalfd(-1, &taken, SFD_CLOEXEC), .events = POLLIN};
+	if (!err)
+		err = watcher__start(w->report.watcher);
+	if (!err)
+		err = mark(w);
+	w->report.since_ns = w->report.before_ns = clock_ns();
+	if (err && w->command.pid)
+		kill(w->command.pid, SIGKILL);
+	command__release(&w->command);
+	privileges__drop(false);
+	return err;
 }
 
 int watch(const struct options *options, char **argv)
 {
 	static struct watching w;
-	struct output table = {.fd = -1}, json = {.fd = -1};
 	struct noise_reading before, after;
 	struct noise noise;
-	char started[32];
-	sigset_t ends;
-	int err = 0, status;
+	int err, status;
 
-	w = (struct watching){.options = options, .gate = -1, .status = -1};
-	prepare(&w, &table, &json);
-	signals__block();
-	signals__ending(&ends);
-	if (options->command)
-		err = start_command(&w); /* it keeps the privileges that we give up */
-	w.fds[w.n] = (struct pollfd){.fd = signalfd(-1, &ends, SFD_CLOEXEC), .events = POLLIN};
-	record__now(started);
+	w = (struct watching){.options = options, .command = {.gate = -1, .status = -1}};
+	err = watch_report__new(&w.report, options, argv);
+	if (!err)
+		prepare(&w);
+	record__now(w.report.started);
 	before = noise__read();
 	if (!err)
-		err = watcher__start(w.watcher);
-	for (int i = 0; !err && i < w.n; i++)
-		err = watcher__mark(w.watcher, w.fds[i].fd, options->command);
-	if (err && w.child)
-		kill(w.child, SIGKILL);
-	if (w.gate >= 0)
-		close(w.gate);
-	privileges__drop(false);
+		err = start(&w);
 	if (err)
 		message__error("watching: %s", err == -ESRCH ? "the process has ended" : strerror(-err));
 	else
-		wait_for_end(&w);
-	watcher__stop(w.watcher);
+		err = wait_for_end(&w);
+	if (w.report.watcher)
+		watcher__stop(w.report.watcher);
 	after = noise__read();
 	noise = noise__between(&before, &after);
-	if (w.child && w.signal) {
-		kill(w.child, SIGTERM); /* as strace ends what it started */
-		kill(w.child, SIGCONT);
+	if (w.command.pid && w.signal) {
+		kill(w.command.pid, SIGTERM); /* as strace ends what it started */
+		kill(w.command.pid, SIGCONT);
 	}
-	reap(&w);
-	status = err ? EXIT_FAILED : report(&w, argv, started, &noise, &table, &json);
-	output__close(&table);
-	output__close(&json);
-	watcher__close(w.watcher);
+	command__reap(&w.command);
+	status = w.report.since_ns && w.report.watcher ? watch_report__end(&w.report, &noise) : EXIT_FAILED;
+	watcher__close(w.report.watcher);
+	watch_report__free(&w.report);
 	if (w.signal)
 		return 128 + w.signal;
-	return w.child && w.status > 0 ? w.status : status;
+	return w.command.pid && w.command.status > 0 ? w.command.status : err ? EXIT_FAILED : status;
 }

@@ -61,8 +61,7 @@ static void table_without_memory(void **state)
 
 static struct tally by_nr[NR_SLOTS];
 static struct summary summary;
-static const struct counter_kind all_calls = {.name = "all", .times = true};
-static const struct counter_kind one_call = {.name = "one", .one_call = true};
+static const struct summary_view everything = {.errors = true, .times = true};
 
 static void summary_is_strace_s(void **state)
 {
@@ -73,8 +72,8 @@ static void summary_is_strace_s(void **state)
 	by_nr[SYS_getuid] = (struct tally){.calls = 1234567890, .timed = 1000, .time_ns = 81000};
 	by_nr[SYS_read] = (struct tally){.calls = 4, .errors = 1, .timed = 4, .time_ns = 8000};
 	by_nr[SYS_write] = (struct tally){.calls = 2};
-	summary__of(&summary, by_nr, NULL, &all_calls);
-	assert_int_equal(summary__print(&summary, stream), 0);
+	summary__of(&summary, by_nr, NULL, everything);
+	assert_int_equal(summary__print(&summary, summary_default, stream), 0);
 	fclose(stream);
 	assert_string_equal(
 		text, "% time     seconds  usecs/call      calls    errors syscall\n"
@@ -95,13 +94,13 @@ static void summary_sorts_and_filters(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
-		summary__of(&summary, by_nr, NULL, &all_calls);
-		summary__sort(&summary, (enum summary_order)summary__order(orders[i].order));
+		summary__of(&summary, by_nr, NULL, everything);
+		summary__sort(&summary, (enum summary_column)summary__column(orders[i].order));
 		assert_string_equal(summary.rows[0].name, orders[i].first);
 		if (orders[i].last)
 			assert_string_equal(summary.rows[2].name, orders[i].last);
 	}
-	assert_int_equal(summary__order("nosuch"), -1);
+	assert_int_equal(summary__column("nosuch"), -1);
 	summary__filter(&summary, "read,write");
 	assert_int_equal(summary.n, 2);
 	assert_int_equal(summary.total.calls, 6);
@@ -120,8 +119,8 @@ static void summary_says_what_it_does_not_know(void **state)
 	(void)state;
 	memset(by_nr, 0, sizeof(by_nr));
 	by_nr[SYS_getuid].calls = 3;
-	summary__of(&summary, by_nr, NULL, &one_call);
-	summary__print(&summary, stream);
+	summary__of(&summary, by_nr, NULL, (struct summary_view){0});
+	summary__print(&summary, summary_default, stream);
 	fclose(stream);
 	assert_non_null(strstr(text, "     -           -           -         3         - getuid\n"));
 	json = summary__json(&summary);
