@@ -10,6 +10,7 @@
 #include "common/output.h"
 #include "common/record.h"
 #include "common/signals.h"
+#include "common/tool.h"
 #include "fib/report.h"
 #include "fib/run-file.h"
 
@@ -20,7 +21,7 @@ static int list(void)
 	puts("engines:");
 	for (const struct engine *engine = engines; engine->name; engine++)
 		printf("  %-14s %s%s\n", engine->name, engine->summary,
-		       engine->run || runtime__find(engine->command, path, sizeof(path))
+		       engine->run || tool__find(engine->command, path, sizeof(path))
 			       ? "" : ": not installed");
 	puts("opcodes of a .basm file, with their operands (S source, D destination, L label, C clauses,\n"
 	     "F function, B built-in, N number of Y slots):");

@@ -10,22 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SYSTEM_PATH "/usr/local/bin:/usr/bin:/bin"
-
-const char *runtime__find(const char *command, char *path, size_t size)
-{
-	const char *folders = geteuid() ? getenv("PATH") : SYSTEM_PATH;
-
-	while (folders && *folders) {
-		size_t n = strcspn(folders, ":");
-
-		snprintf(path, size, "%.*s/%s", (int)n, folders, command);
-		if (n && !access(path, X_OK))
-			return path;
-		folders += n + (folders[n] == ':');
-	}
-	return NULL;
-}
+#include "common/tool.h"
 
 static const struct {
 	const char *engine, *name;
@@ -51,13 +36,13 @@ static void compile_erlang(const struct runtime_files *files)
 	char erlc[256], source[64];
 	pid_t child;
 
-	if (!runtime__find("erlc", erlc, sizeof(erlc)))
+	if (!tool__find("erlc", erlc, sizeof(erlc)))
 		return;
 	snprintf(source, sizeof(source), "%s/fib.erl", files->folder);
 	child = fork();
 	if (!child) {
 		int null = open("/dev/null", O_RDWR);
-		char *const environment[] = {"PATH=" SYSTEM_PATH, "HOME=/nonexistent", NULL};
+		char *const environment[] = {"PATH=" TOOL_SYSTEM_PATH, "HOME=/nonexistent", NULL};
 
 		dup2(null, 1);
 		dup2(null, 2);
@@ -129,7 +114,7 @@ int runtime__become(const struct engine *engine, const struct job *job,
 
 	if (err)
 		return err;
-	if (!runtime__find(engine->command, path, sizeof(path)))
+	if (!tool__find(engine->command, path, sizeof(path)))
 		return -ENOENT;
 	snprintf(n, sizeof(n), "%d", job->n);
 	snprintf(times, sizeof(times), "%d", job->times);
@@ -157,7 +142,7 @@ int runtime__become(const struct engine *engine, const struct job *job,
 	*next = NULL;
 	snprintf(home, sizeof(home), "HOME=%s", files->folder);
 	snprintf(search, sizeof(search), "PATH=%s", geteuid() && getenv("PATH") ? getenv("PATH")
-										: SYSTEM_PATH);
+										: TOOL_SYSTEM_PATH);
 	execve(path, (char *const *)argv, (char *const *)environment);
 	return -errno;
 }

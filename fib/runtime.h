@@ -5,9 +5,6 @@
 
 #include "fib/engines.h"
 
-/* Finds a program: in PATH, or, for root, only in the system's folders. Returns path, or NULL. */
-const char *runtime__find(const char *command, char *path, size_t size);
-
 /* A folder of its own with the sources; Erlang's is compiled there. */
 struct runtime_files {
 	char folder[32]; /* "": none */

@@ -39,7 +39,7 @@ fi
 there() {
 	case $1 in
 	cmd:*) PATH=$PATH:/usr/sbin:/sbin command -v "${1#cmd:}" >/dev/null ;;
-	file:*) ls "/usr/include/${1#file:}" /usr/include/*/"${1#file:}" 2>/dev/null | grep -q . ;;
+	file:*) ls "/usr/include/${1#file:}" /usr/include/*-linux-*/"${1#file:}" 2>/dev/null | grep -q . ;;
 	share:*) [ -e "/usr/share/${1#share:}" ] ;;
 	esac
 }
