@@ -6,6 +6,8 @@ PROGRAMS = syscall-rate fib-compare
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
+COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+COMPLETIONS = syscall/syscall-rate.bash fib/fib-compare.bash
 PAGES = syscall/syscall-rate.1 fib/fib-compare.1
 CC = gcc
 CLANG ?= clang
@@ -128,12 +130,14 @@ run-tests: all $(UNITS)
 	$(Q)BUILD=$(BUILD) prove --exec '' $(UNITS) tests/*.bats
 
 install: all
-	install -d $(BINDIR) $(MANDIR)
+	install -d $(BINDIR) $(MANDIR) $(COMPDIR)
 	install -m 755 $(PROGRAMS) $(BINDIR)
 	install -m 644 $(PAGES) $(MANDIR)
+	$(foreach file,$(COMPLETIONS),install -m 644 $(file) $(COMPDIR)/$(basename $(notdir $(file)));)
 
 uninstall:
-	rm -f $(addprefix $(BINDIR)/,$(PROGRAMS)) $(addprefix $(MANDIR)/,$(notdir $(PAGES)))
+	rm -f $(addprefix $(BINDIR)/,$(PROGRAMS)) $(addprefix $(MANDIR)/,$(notdir $(PAGES))) \
+		$(addprefix $(COMPDIR)/,$(basename $(notdir $(COMPLETIONS))))
 
 clean:
 	rm -rf build $(PROGRAMS)

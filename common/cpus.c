@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <hwloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,4 +139,22 @@ void cpus__free(struct cpus *cpus)
 {
 	free(cpus->ids);
 	*cpus = (struct cpus){0};
+}
+
+int cpus__pin(int cpu)
+{
+	size_t size = CPU_ALLOC_SIZE((size_t)cpu + 1);
+	cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
+	int err = 0;
+
+	if (!set)
+		return -ENOMEM;
+	CPU_ZERO_S(size, set);
+	CPU_SET_S((size_t)cpu, size, set);
+	if (sched_setaffinity(0, size, set))
+		err = -errno;
+	CPU_FREE(set);
+	if (!err && sched_getcpu() != cpu)
+		err = -EXDEV;
+	return err;
 }

@@ -24,4 +24,8 @@ int cpus__choose(const struct cpus *all, const char *text, bool smt, int *chosen
 
 void cpus__free(struct cpus *cpus);
 
+/* Keeps the calling thread on one CPU, and verifies that it is there. Returns 0 or -errno (-EXDEV: it is
+ * elsewhere). */
+int cpus__pin(int cpu);
+
 #endif

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/cpus.h"
+
 struct crew {
 	int n, started;
 	struct member *members;
@@ -29,31 +31,13 @@ struct start {
 	int index;
 };
 
-static int pin(int cpu)
-{
-	size_t size = CPU_ALLOC_SIZE((size_t)cpu + 1);
-	cpu_set_t *set = CPU_ALLOC((size_t)cpu + 1);
-	int err = 0;
-
-	if (!set)
-		return -ENOMEM;
-	CPU_ZERO_S(size, set);
-	CPU_SET_S((size_t)cpu, size, set);
-	if (sched_setaffinity(0, size, set))
-		err = -errno;
-	CPU_FREE(set);
-	if (!err && sched_getcpu() != cpu)
-		err = -EXDEV;
-	return err;
-}
-
 static void *member__run(void *argument)
 {
 	struct start start = *(struct start *)argument;
 	struct crew *crew = start.crew;
 	struct member *member = &crew->members[start.index];
 	uint64_t seen = 0;
-	int err = pin(member->cpu);
+	int err = cpus__pin(member->cpu);
 
 	free(argument);
 	pthread_mutex_lock(&crew->lock);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,22 +12,13 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/cpus.h"
 #include "common/output.h"
 #include "common/signals.h"
 
 static double seconds(struct timeval t)
 {
 	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	if (cpu < CPU_SETSIZE)
-		CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
 }
 
 /* In the child: never returns. */
@@ -43,7 +33,7 @@ static void work(const struct engine *engine, const struct job *job, const struc
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	if (engine->run) {
-		pin(cpu);
+		cpus__pin(cpu);
 		engine->run(engine, job, &answer);
 		_exit(output__write_all(out, &answer, sizeof(answer)) ? 1 : 0);
 	}

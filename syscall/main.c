@@ -14,6 +14,7 @@
 #include "common/record.h"
 #include "common/signals.h"
 #include "probes/others.h"
+#include "syscall/cost.h"
 #include "syscall/options.h"
 #include "syscall/report.h"
 #include "syscall/watch.h"
@@ -210,6 +211,11 @@ int main(int argc, char **argv)
 	if (options.pids || options.command || options.all)
 		return watch(&options, argv);
 	plan_where(&plan, &options);
+	if (options.cost) {
+		status = cost(&options, plan.call, plan.cpus[0], argv);
+		free((int *)plan.cpus);
+		return status;
+	}
 	plan_windows(&plan, &options);
 	if (options.project > MOST_PROJECTED)
 		message__usage("--project: at most %d cores", MOST_PROJECTED);

@@ -57,6 +57,8 @@ static void round__run(struct run *run, uint64_t ns)
 		}
 	}
 	crew__stop(run->crew);
+	for (int i = 0; i < run->plan->threads; i++)
+		run->result->made_in_all += crew__members(run->crew)[i].made;
 }
 
 /* Adds up what the members of each core did, and what was counted there since `before`. */
@@ -206,7 +208,7 @@ int measure__run(const struct plan *plan, struct counter *counter, struct result
 	int arms = counter ? 2 : 1, err, *where;
 	char why[256];
 
-	*result = (struct result){0};
+	*result = (struct result){.made_in_all = plan->call->nr >= 0}; /* call__prepare's */
 	result->windows = calloc((size_t)(plan->windows * arms), sizeof(*result->windows));
 	where = calloc((size_t)plan->threads, sizeof(*where));
 	if (!result->windows || !where) {

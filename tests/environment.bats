@@ -165,6 +165,28 @@ root() {
 	done
 }
 
+# What completion of $2... (the program's words) gives, sorted, with commas; $1: the file.
+completed() {
+	bash -c 'source "$1"; shift
+		compopt() { :; }
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		"$(complete -p "${1##*/}" | sed "s/.*-F \\([a-z_]*\\) .*/\\1/")" "$1" "${@: -1}" "${@: -2:1}"
+		printf "%s\n" "${COMPREPLY[@]}"' - "$@" | sort -u | paste -sd,
+}
+
+@test "bash completes options, and the names that the program tells" {
+	[ "$(completed syscall/syscall-rate.bash "$rate" --cou)" = --count-only,--counter ]
+	[ "$(completed syscall/syscall-rate.bash "$rate" --call getp)" = getpid,getppid ]
+	[ "$(completed syscall/syscall-rate.bash "$rate" --call = gett)" = gettid ]
+	[ "$(completed syscall/syscall-rate.bash "$rate" --counter bpf:f)" = fentry ]
+	[ "$(completed syscall/syscall-rate.bash "$rate" --per =)" = core,process,thread ]
+	[[ ",$(completed syscall/syscall-rate.bash "$rate" -p '')," == *,$$,* ]]
+	[[ ",$(completed syscall/syscall-rate.bash "$rate" -- tru)," == *,true,* ]]
+	[ "$(completed fib/fib-compare.bash "${rate%/*}/fib-compare" --engines calls)" = calls-interp,calls-jit ]
+	[ "$(completed fib/fib-compare.bash "${rate%/*}/fib-compare" --wx =)" = dual,mprotect ]
+	[ "$(completed fib/fib-compare.bash "${rate%/*}/fib-compare" fib/programs/fib.)" = fib/programs/fib.basm ]
+}
+
 @test "install and uninstall read one list" {
 	[ "${BUILD:-build/plain}" = build/plain ] || skip "the sanitized build is not installed"
 	make -s install DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr
@@ -172,6 +194,8 @@ root() {
 	[ -x "$BATS_TEST_TMPDIR/usr/bin/fib-compare" ]
 	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/syscall-rate.1" ]
 	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/fib-compare.1" ]
+	[ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/syscall-rate" ]
+	[ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/fib-compare" ]
 	make -s uninstall DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr
 	[ -z "$(find "$BATS_TEST_TMPDIR/usr" -type f)" ]
 }
