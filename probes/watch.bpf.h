@@ -76,6 +76,10 @@ static __always_inline struct tally *tally_for(const struct task_state *state)
 /* Tells who the current task is: all but its name. Each back end has its own. */
 static __always_inline void identify(struct who *me);
 
+/* Does the current task end before it is back from its call, so that strace does not see it return? Each back
+ * end has its own. */
+static __always_inline _Bool is_killed(void);
+
 /* The part of the current task, in the call of its state; or NULL. */
 static __always_inline struct tally *part_for(struct task_state *state)
 {
@@ -166,12 +170,26 @@ static __always_inline void add(struct tally *tally, long result, enum timed tim
 		tally->max_ns = span;
 }
 
+static __always_inline void never_return(struct extras *all, const struct task_state *state)
+{
+	__u64 nr = (__u32)state->nr;
+
+	barrier_var(nr); /* so that the verifier sees the bound on what is used */
+	if (nr > NR_OTHER)
+		nr = NR_OTHER;
+	__sync_fetch_and_add(&all->never_returned[!!state->compat][nr], 1);
+}
+
 static __always_inline void leave(struct task_state *state, long result)
 {
 	__u64 off = state->off_ns, on = 0;
 	struct tally *tally = tally_for(state);
 	struct extras *all;
 
+	if (is_killed() && (all = extras_of())) {
+		never_return(all, state);
+		return;
+	}
 	if (options.timing != TIMING_NONE && state->timed != UNTIMED)
 		on = bpf_ktime_get_ns() - state->since_ns - off;
 	if (tally)
@@ -186,11 +204,27 @@ static __always_inline void leave(struct task_state *state, long result)
 	if (IS_RESTART(result) && (all = extras_of())) {
 		__u64 nr = (__u32)state->nr;
 
-		barrier_var(nr); /* so that the verifier sees the bound on what is used */
+		barrier_var(nr);
 		if (nr > NR_OTHER)
 			nr = NR_OTHER;
 		__sync_fetch_and_add(&all->restarted[!!state->compat][nr], 1);
 	}
+}
+
+/* Time off the CPU is no time of the call. */
+static __always_inline void go_off(struct task_state *state)
+{
+	if (state->watched && state->nr >= 0)
+		state->out_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void come_back(struct task_state *state)
+{
+	if (!state->out_ns)
+		return;
+	if (state->nr >= 0)
+		state->off_ns += bpf_ktime_get_ns() - state->out_ns;
+	state->out_ns = 0;
 }
 
 /* At the exit of a call whose entry was watched, or not. */
@@ -200,6 +234,7 @@ static __always_inline void leave_timed(struct task_state *state, long result)
 
 	if (state->nr == HELD)
 		return;
+	come_back(state); /* where the switch to it was not seen, for the kernel may skip a program */
 	if (state->nr >= 0)
 		leave(state, result);
 	else if (state->nr == UNKNOWN_CALL && (all = extras_of()))
@@ -223,40 +258,18 @@ static __always_inline void leave_counted(struct task_state *state, long nr, __u
 	leave(state, result);
 }
 
-/* Time off the CPU is no time of the call. */
-static __always_inline void go_off(struct task_state *state)
-{
-	if (state->watched && state->nr >= 0)
-		state->out_ns = bpf_ktime_get_ns();
-}
-
-static __always_inline void come_back(struct task_state *state)
-{
-	if (!state->out_ns)
-		return;
-	if (state->nr >= 0)
-		state->off_ns += bpf_ktime_get_ns() - state->out_ns;
-	state->out_ns = 0;
-}
-
 static __always_inline void end(struct task_state *state)
 {
 	struct extras *all = extras_of();
 	struct who *me;
-	__u64 nr;
 
 	if (!all)
 		return;
 	__sync_fetch_and_add(&all->ended, 1);
 	if (options.parts && (me = bpf_map_lookup_elem(&who, &state->serial)))
 		bpf_get_current_comm(me->name, sizeof(me->name));
-	if (state->nr >= 0 && options.timing != TIMING_NONE) {
-		nr = (__u32)state->nr;
-		barrier_var(nr);
-		if (nr > NR_OTHER)
-			nr = NR_OTHER;
-		__sync_fetch_and_add(&all->never_returned[!!state->compat][nr], 1);
-	}
+	if (state->nr >= 0 && options.timing != TIMING_NONE)
+		never_return(all, state);
 	state->nr = NO_CALL;
 }
 

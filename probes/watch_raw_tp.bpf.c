@@ -50,6 +50,12 @@ static __always_inline __u32 compat_of(__u64 regs)
 #endif
 }
 
+/* That would take the types: such a call is counted. */
+static __always_inline _Bool is_killed(void)
+{
+	return 0;
+}
+
 /* A task that is watched from here on, in that call, other than those that user space marks. */
 static __always_inline struct task_state *mark(__u32 tid, int nr)
 {
@@ -155,6 +161,22 @@ int watch_fork(void *ctx)
 
 	if (state && (state = mark(child, NO_CALL)))
 		state->watched = BORN;
+	return 0;
+}
+
+/* A thread that is not the leader gets the leader's number by execve; the leader has ended. */
+SEC("?raw_tp/sched_process_exec")
+int watch_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 before = ctx->args[1], tid = (__u32)bpf_get_current_pid_tgid();
+	struct task_state *state = before == tid ? 0 : bpf_map_lookup_elem(&tasks, &before);
+	struct task_state moved;
+
+	if (!state)
+		return 0;
+	moved = *state;
+	bpf_map_delete_elem(&tasks, &before);
+	bpf_map_update_elem(&tasks, &tid, &moved, BPF_ANY);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "probes/regs.bpf.h"
 
 struct thread_info {
+	unsigned long flags;
 	unsigned int status;
 } __attribute__((preserve_access_index));
 
@@ -26,17 +27,37 @@ struct pid {
 	struct upid numbers[];
 } __attribute__((preserve_access_index));
 
+typedef struct {
+	unsigned long sig[1];
+} __attribute__((preserve_access_index)) sigset_t;
+
+struct sigpending {
+	sigset_t signal;
+} __attribute__((preserve_access_index));
+
+struct signal_struct {
+	int group_exit_code;
+	unsigned int flags;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	__u64 start_time;
+	struct signal_struct *signal;
+	struct sigpending pending;
 	void *bpf_storage; /* NULL: nothing is kept with the task, and no helper needs to look */
 	int pid, tgid;
 } __attribute__((preserve_access_index));
 
 /* arch/x86/include/asm/thread_info.h: the task is in a 32-bit call. */
 #define TS_COMPAT 2
+
+/* include/linux/sched/signal.h, include/uapi/asm-generic/signal.h, include/linux/wait.h */
+#define SIGNAL_GROUP_EXIT 4
+#define SIGKILL 9
+#define SIGNAL_OF(code) ((code) & 0x7f)
 
 /* include/linux/pid_namespace.h: MAX_PID_NS_LEVEL. */
 #define NAMESPACE_LEVELS 32
@@ -80,6 +101,22 @@ static __always_inline void identify(struct who *me)
 	me->tid = number_of(task);
 	me->tgid = number_of(task->group_leader);
 	me->process = task->group_leader->start_time;
+}
+
+/* A thread that is to end has SIGKILL pending: by SIGKILL itself, another thread's exit_group or execve, or
+ * another deadly signal. Of the last, strace sees one thread return from its call and then take the signal: we
+ * take the leader for it. */
+static __always_inline _Bool is_killed(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	int code;
+
+	if (!task->thread_info.flags || !(task->pending.signal.sig[0] & 1ul << (SIGKILL - 1)))
+		return 0;
+	if (!(task->signal->flags & SIGNAL_GROUP_EXIT) || task->pid != task->tgid)
+		return 1;
+	code = SIGNAL_OF(task->signal->group_exit_code);
+	return !code || code == SIGKILL;
 }
 
 /* A task that is watched from here on, in that call, other than those that user space marks. */

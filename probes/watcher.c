@@ -24,8 +24,8 @@ const struct watcher_kind watcher_kinds[] = {
 	{0},
 };
 
-enum { END, COUNT, ENTER, EXIT, FORK, SWITCH, PROGRAMS };
-static const char *const names[PROGRAMS] = {"watch_end",  "watch_count", "watch_enter",
+enum { END, COUNT, ENTER, EXEC, EXIT, FORK, SWITCH, PROGRAMS };
+static const char *const names[PROGRAMS] = {"watch_end",  "watch_count", "watch_enter", "watch_exec",
 					    "watch_exit", "watch_fork",	 "watch_switch"};
 
 struct watcher {
@@ -64,6 +64,7 @@ static void complete(struct watcher *watcher, struct watch_options *options)
 	for (int i = 0; i < PROGRAMS; i++)
 		watcher->used[i] = (i == COUNT) == (options->timing == TIMING_NONE);
 	watcher->used[END] = watcher->used[FORK] = true;
+	watcher->used[EXEC] = watcher->kind->by_number; /* others have no such program */
 	if (!watcher->kind->by_number)
 		return;
 	child = tracefs__field("sched/sched_process_fork", "child_pid");
@@ -101,7 +102,8 @@ static int load(struct watcher *watcher, const struct watch_options *given)
 	complete(watcher, &options);
 	for (int i = 0; i < PROGRAMS; i++) {
 		watcher->programs[i] = bpf_object__find_program_by_name(object, names[i]);
-		bpf_program__set_autoload(watcher->programs[i], watcher->used[i]);
+		if (watcher->programs[i])
+			bpf_program__set_autoload(watcher->programs[i], watcher->used[i]);
 	}
 	err = set_sizes(watcher, options.parts);
 	if (!err)
@@ -226,7 +228,7 @@ int watcher__mark(struct watcher *watcher, int pidfd, pid_t pid, bool held)
 		watcher->marked++;
 		return 0;
 	}
-	return errno == EEXIST ? 0 : -errno;
+	return errno == EEXIST ? 0 : errno == ENOENT ? -ESRCH : -errno;
 }
 
 void watcher__stop(struct watcher *watcher)

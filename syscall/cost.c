@@ -85,8 +85,8 @@ static void measure(struct costing *costing, struct row *row)
 		return;
 	count = count < LEAST_CALLS ? LEAST_CALLS : count;
 	err = observer->measure(observer, &costing->subject, count, &sample, row->why, sizeof(row->why));
-	if (err == -EINTR || (costing->signal = pending_signal())) {
-		costing->signal = pending_signal();
+	costing->signal = pending_signal();
+	if (err == -EINTR) {
 		row->why[0] = '\0';
 	} else if (!err) {
 		observer->ns = sample.ns_per_call > 1 ? sample.ns_per_call : 1;

@@ -1,12 +1,8 @@
 #!/usr/bin/env bats
 # syscall-rate under the conditions users put it in: locale, pipes, signals, privileges, CPUs.
 
-# A command that must fail (bash ignores a bare "!").
-refute() {
-	! "$@"
-}
-
 setup() {
+	load helpers
 	cd "$BATS_TEST_DIRNAME/.."
 	rate=$PWD/${BUILD:-build/plain}/syscall-rate
 }

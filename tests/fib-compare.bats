@@ -1,12 +1,8 @@
 #!/usr/bin/env bats
 # fib-compare from outside: rows, proof, output, exit codes, bad input.
 
-# A command that must fail (bash ignores a bare "!").
-refute() {
-	! "$@"
-}
-
 setup() {
+	load helpers
 	cd "$BATS_TEST_DIRNAME/.."
 	fib=$PWD/${BUILD:-build/plain}/fib-compare
 	ours=c-O0,c-O2-same,c-O2,interp-plain,interp,jit,calls-interp,mixed,calls-jit

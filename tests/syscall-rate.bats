@@ -1,12 +1,8 @@
 #!/usr/bin/env bats
 # syscall-rate from outside: counts, output, exit codes, bad input.
 
-# A command that must fail (bash ignores a bare "!").
-refute() {
-	! "$@"
-}
-
 setup() {
+	load helpers
 	cd "$BATS_TEST_DIRNAME/.."
 	rate=$PWD/${BUILD:-build/plain}/syscall-rate
 }
