@@ -28,8 +28,13 @@ static const struct {
 
 const enum summary_column summary_default[] = {PERCENT, SECONDS, USECS, CALLS, ERRORS, NAME, COLUMNS};
 
-int summary__column(const char *name)
+int summary__column(const char *given)
 {
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s", given);
+	for (char *at = name; *at; at++)
+		*at = *at == '_' ? '-' : *at; /* strace takes both */
 	if (!strcmp(name, "nothing") || !strcmp(name, "none"))
 		return BY_NOTHING;
 	for (int column = 0; column < COLUMNS; column++)

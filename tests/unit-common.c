@@ -5,10 +5,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "common/cpus.h"
+#include "common/output.h"
 #include "common/stats.h"
+#include "common/tool.h"
 #include "common/units.h"
 
 static void stats_of_an_even_number(void **state)
@@ -124,12 +130,88 @@ static void cpus_refused(void **state)
 		assert_int_equal(choose(bad[i], 0, chosen, &repeated), -EINVAL);
 }
 
+static char folder[] = "/tmp/toll-unit.XXXXXX";
+
+/* The content of a file below the folder; "" where it is absent. */
+static const char *content(const char *name)
+{
+	static char text[64];
+	char path[64];
+	FILE *file;
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "r");
+	if (file) {
+		n = fread(text, 1, sizeof(text) - 1, file);
+		fclose(file);
+	}
+	text[n] = '\0';
+	return text;
+}
+
+static void output_flushed_and_committed(void **state)
+{
+	struct output output;
+	char path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/result", folder);
+	assert_int_equal(output__open(&output, path), 0);
+	fputs("one ", output.stream);
+	assert_int_equal(output__flush(&output), 0);
+	assert_string_equal(content("result"), ""); /* not before it is complete */
+	fputs("two", output.stream);
+	assert_int_equal(output__commit(&output), 0);
+	assert_string_equal(content("result"), "one two");
+	output__close(&output);
+	assert_int_equal(output__open(&output, path), 0);
+	fputs("three", output.stream);
+	output__close(&output); /* dropped */
+	assert_string_equal(content("result"), "one two");
+	assert_int_equal(output__open(&output, "/dev/full"), 0);
+	fputs("x", output.stream);
+	assert_int_equal(output__flush(&output), -ENOSPC);
+	output__close(&output);
+}
+
+static void tools_found_and_run(void **state)
+{
+	const char *const fails[] = {"sh", "-c", "echo said; echo $PATH >&2; exit 7", NULL};
+	const char *const dies[] = {"sh", "-c", "kill -9 $$", NULL};
+	const char *const stays[] = {"sleep", "60", NULL};
+	char path[64], said[64], expected[128];
+	FILE *file;
+
+	(void)state;
+	assert_null(tool__find("no-such-tool", path, sizeof(path)));
+	assert_non_null(tool__find("sh", path, sizeof(path)));
+	snprintf(said, sizeof(said), "%s/said", folder);
+	file = fopen(said, "w");
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(tool__run(path, fails, said, 10000000000u), 7);
+	snprintf(expected, sizeof(expected), "said\n%s\n", TOOL_SYSTEM_PATH);
+	assert_memory_equal(content("said"), expected, strlen(content("said")));
+	assert_int_equal(strlen(content("said")), strlen(expected));
+	assert_int_equal(tool__run(path, dies, "/dev/null", 10000000000u), 128 + 9);
+	assert_int_equal(tool__run("/no/such", fails, "/dev/null", 10000000000u), 127);
+	assert_int_equal(tool__run("/bin/sleep", stays, "/dev/null", 50000000u), -ETIMEDOUT);
+	unlink(said);
+	snprintf(said, sizeof(said), "%s/result", folder);
+	unlink(said);
+	assert_int_equal(rmdir(folder), 0); /* nothing else was left there */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stats_of_an_even_number), cmocka_unit_test(stats_interval_by_rank),
 		cmocka_unit_test(stats_of_nothing),	   cmocka_unit_test(durations),
 		cmocka_unit_test(counts),		   cmocka_unit_test(rates),
+		cmocka_unit_test(output_flushed_and_committed),
+		cmocka_unit_test(tools_found_and_run),
 		cmocka_unit_test(cpus_chosen),		   cmocka_unit_test(cpus_refused),
 	};
 
