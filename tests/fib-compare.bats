@@ -119,7 +119,7 @@ row() { # NAME FILTER: of the JSON in $output
 	command -v perf >/dev/null || skip "perf is not installed"
 	perf record -q -e cpu-clock -o "$BATS_TEST_TMPDIR/probe" true 2>/dev/null || skip "perf record does not work here"
 	cd "$BATS_TEST_TMPDIR"
-	perf record -q -e cpu-clock -o data "$fib" -n 34 -k 3 -r 1 --engines jit --perf-map -q --json /dev/null 2>/dev/null
+	perf record -q -e cpu-clock -o data "$fib" -n 38 -k 3 -r 1 --engines jit --perf-map -q --json /dev/null 2>/dev/null
 	share=$(perf report -i data --stdio --sort symbol 2>/dev/null | sed -n 's/^ *\([0-9]*\)\.[0-9]*% .* fib:fib\/1.*/\1/p' | head -1)
 	find /tmp -maxdepth 1 -name 'perf-[0-9]*.map' -newer probe -delete
 	[ "${share:-0}" -ge 50 ]

@@ -299,7 +299,8 @@ setup() {
 	[ "$status" = 0 ]
 	jq -e '.lost == 0 and .never_returned.exit_group == 3001 and .in_flight == 0' <<<"$output"
 	run timeout 100 "$rate" -q --json - -- "$rate" -q --counter none --threads 300 --calls 300000 -o /dev/null
-	jq -e '.lost == 0 and .never_returned.exit == 300 and (.summary[] | select(.syscall == "getuid") | .calls >= 300000)' <<<"$output"
+	# LeakSanitizer has a thread more.
+	jq -e '.lost == 0 and (.never_returned.exit | . == 300 or . == 301) and (.summary[] | select(.syscall == "getuid") | .calls >= 300000)' <<<"$output"
 }
 
 @test "--cost: every observer has a row, ours are exact, a bystander is not counted" {
