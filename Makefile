@@ -2,13 +2,13 @@
 # make probe      measures everything        make bench     prints the ratios promised
 # make V=1        shows the commands         make SAN=address|undefined|thread  in its own folder
 VERSION = 0.1.0
-PROGRAMS = syscall-rate fib-compare
+PROGRAMS = syscall-rate fib-compare file-rate
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-COMPLETIONS = syscall/syscall-rate.bash fib/fib-compare.bash
-PAGES = syscall/syscall-rate.1 fib/fib-compare.1
+COMPLETIONS = syscall/syscall-rate.bash fib/fib-compare.bash file/file-rate.bash
+PAGES = syscall/syscall-rate.1 fib/fib-compare.1 file/file-rate.1
 CC = gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool /usr/bin/bpftool) bpftool)
@@ -21,6 +21,7 @@ SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 ALLFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -pthread -I. -I$(BUILD) -MMD -MP
 LIBS = -lbpf -lhwloc -lseccomp -ljansson -lm
 FIB_LIBS = -lhwloc -ljansson -lcapstone -lm
+FILE_LIBS = $(LIBS) -luring
 BPF_ARCH = $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
 MULTIARCH = $(shell $(CC) -print-multiarch)
 
@@ -32,6 +33,7 @@ BASELINES = $(foreach v,O0 O2 O2_same,$(BUILD)/fib/baseline-$(v).o $(BUILD)/fib/
 MACHINE = $(patsubst %,$(BUILD)/fib/%.o,assemble code-memory disassemble emit-x86_64 gdb interp jit load machine program \
 	verify vm)
 SYSCALL = $(patsubst %.c,$(BUILD)/%.o,$(wildcard syscall/*.c)) $(MACHINE)
+FILE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard file/*.c))
 SKELETONS = $(patsubst probes/%.bpf.c,$(BUILD)/%.skel.h,$(wildcard probes/*.bpf.c))
 UNITS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit-*.c))
 
@@ -45,6 +47,9 @@ $(BUILD)/syscall-rate: $(SYSCALL) $(PROBES) $(COMMON)
 
 $(BUILD)/fib-compare: $(FIB) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(FIB_LIBS)
+
+$(BUILD)/file-rate: $(FILE) $(PROBES) $(COMMON)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(FILE_LIBS)
 
 # The C rows: one source, the flags that the table shows, never sanitized. The counted twins have the
 # same code with a call of a counter at the entry of each function.
@@ -71,6 +76,9 @@ $(BUILD)/tests/unit-fuzz: $(BUILD)/tests/fuzz/differential.o
 $(BUILD)/tests/unit-fib $(BUILD)/tests/unit-fuzz: %: %.o $(filter-out %/main.o,$(FIB)) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(FIB_LIBS)
 
+$(BUILD)/tests/unit-file $(BUILD)/tests/unit-words: %: %.o $(filter-out %/main.o,$(FILE)) $(PROBES) $(COMMON)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(FILE_LIBS)
+
 $(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(filter-out %/main.o,$(SYSCALL)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
@@ -79,6 +87,7 @@ $(BUILD)/%.o: %.c | build/version.h $(SKELETONS)
 	$(Q)$(CC) $(ALLFLAGS) -c -o $@ $<
 
 $(BUILD)/syscall/driver.o: fib/programs/getuid.basm
+$(BUILD)/file/report.o: results/seed/file-rate.json
 $(BUILD)/syscall/seed.o: results/seed/syscall-rate.json
 
 $(BUILD)/%.bpf.o: probes/%.bpf.c
@@ -111,6 +120,7 @@ bench: all $(BUILD)/tests/bench/hand-loop
 	$(Q)scripts/bench.sh
 	$(Q)scripts/bench-watch.sh
 	$(Q)scripts/bench-fib.sh
+	$(Q)scripts/bench-file.sh
 
 $(BUILD)/tests/bench/hand-loop: $(BUILD)/tests/bench/hand-loop.o
 	$(Q)$(CC) $(CFLAGS) -o $@ $^

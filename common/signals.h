@@ -4,6 +4,7 @@
 #define TOLL_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* SIGINT, SIGTERM and SIGHUP. */
 static inline void signals__ending(sigset_t *set)
@@ -23,6 +24,16 @@ static inline void signals__block(void)
 	signals__ending(&ends);
 	sigprocmask(SIG_BLOCK, &ends, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+/* Has one of them come? It stays pending. */
+static inline bool signals__pending(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0 ||
+	       sigismember(&pending, SIGHUP) > 0;
 }
 
 #endif

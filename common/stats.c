@@ -78,3 +78,34 @@ struct ratio stats__ratio(const double *times, const double *base, size_t n)
 	half = t_quantile(n - 1) * sqrt(squares / (double)(n - 1) / (double)n);
 	return (struct ratio){exp(mean), exp(mean - half), exp(mean + half)};
 }
+
+struct line stats__line(const double *x, const double *y, size_t n)
+{
+	struct line line = {NAN, NAN, NAN, NAN};
+	double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0, residuals = 0, determinant;
+
+	for (size_t i = 0; i < n; i++) {
+		double weight = 1 / (y[i] * y[i]);
+
+		w += weight;
+		wx += weight * x[i];
+		wy += weight * y[i];
+		wxx += weight * x[i] * x[i];
+		wxy += weight * x[i] * y[i];
+	}
+	determinant = w * wxx - wx * wx;
+	if (n < 2 || !(determinant > 1e-12 * w * wxx)) /* all x the same, but for rounding */
+		return line;
+	line.constant = (wxx * wy - wx * wxy) / determinant;
+	line.slope = (w * wxy - wx * wy) / determinant;
+	if (n < 3)
+		return line;
+	for (size_t i = 0; i < n; i++) {
+		double residual = (line.constant + line.slope * x[i] - y[i]) / y[i];
+
+		residuals += residual * residual;
+	}
+	line.constant_error = sqrt(residuals / (double)(n - 2) * wxx / determinant);
+	line.slope_error = sqrt(residuals / (double)(n - 2) * w / determinant);
+	return line;
+}

@@ -31,4 +31,15 @@ struct ratio {
  * the logarithms for normal. */
 struct ratio stats__ratio(const double *times, const double *base, size_t n);
 
+/* y = constant + slope * x, with standard errors. */
+struct line {
+	double constant, constant_error;
+	double slope, slope_error; /* errors are NaN below three points, all is NaN below two */
+};
+
+/* Through n points with y above 0, by least squares of the relative residuals (weights 1 / y^2): what is
+ * measured of a call has an error in proportion to it, be the call short or long (Press et al., Numerical
+ * Recipes, 15.2). The errors are from the residuals themselves. */
+struct line stats__line(const double *x, const double *y, size_t n);
+
 #endif

@@ -2,6 +2,7 @@
 #include "common/table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,14 @@ void table__cell(struct table *table, const char *format, ...)
 	}
 	va_end(args);
 	append(table, text);
+}
+
+void table__number(struct table *table, const char *format, double known)
+{
+	char text[48];
+
+	snprintf(text, sizeof(text), format, known);
+	table__cell(table, "%s", isnan(known) ? "-" : text);
 }
 
 void table__rule(struct table *table)

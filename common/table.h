@@ -19,6 +19,8 @@ struct table;
 struct table *table__new(const struct column *columns, size_t n);
 /* Appends the next cell, from left to right and then down. */
 void table__cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The next cell: a number, by a format for one double; "-" for one that is not known (NaN). */
+void table__number(struct table *table, const char *format, double known);
 /* Appends a row of dashes; the row before must be complete. */
 void table__rule(struct table *table);
 /* Titles and rows, columns one space apart, no blanks after a last column that is

@@ -3,12 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -44,36 +45,38 @@ static void __attribute__((noreturn)) become(const char *path, const char *const
 	_exit(127);
 }
 
-/* Has an ending signal come? It stays pending. */
-static int is_interrupted(void)
+/* Waits a moment, or until the child has ended. */
+static void wait_some(int pidfd)
 {
-	sigset_t pending;
+	struct pollfd fd = {.fd = pidfd, .events = POLLIN}; /* -1: a kernel without pidfds just waits */
 
-	sigpending(&pending);
-	return sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0 ||
-	       sigismember(&pending, SIGHUP) > 0;
+	poll(&fd, 1, 5);
 }
 
 int tool__run(const char *path, const char *const *argv, const char *said, uint64_t limit_ns)
 {
-	const struct timespec moment = {0, 5000000};
 	uint64_t end = clock_ns() + limit_ns;
 	pid_t child = fork();
-	int status, err = 0;
+	int status, err = 0, pidfd;
 
 	if (child < 0)
 		return -errno;
 	if (!child)
 		become(path, argv, said);
 	setpgid(child, child);
+	pidfd = (int)syscall(SYS_pidfd_open, child, 0);
 	while (!waitpid(child, &status, WNOHANG)) {
-		err = is_interrupted() ? -EINTR : clock_ns() > end ? -ETIMEDOUT : 0;
+		err = signals__pending() ? -EINTR : clock_ns() > end ? -ETIMEDOUT : 0;
 		if (err) {
 			kill(-child, SIGKILL);
 			waitpid(child, &status, 0);
-			return err;
+			break;
 		}
-		nanosleep(&moment, NULL);
+		wait_some(pidfd);
 	}
+	if (pidfd >= 0)
+		close(pidfd);
+	if (err)
+		return err;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -85,3 +85,16 @@ char *units__print_rate(char *buffer, size_t size, double per_second)
 		snprintf(buffer, size, "%.2f /s", per_second);
 	return buffer;
 }
+
+char *units__print_size(char *buffer, size_t size, uint64_t bytes)
+{
+	static const char prefixes[] = " KMG";
+	int i = 0;
+
+	while (bytes && bytes % 1024 == 0 && i < 3) {
+		bytes /= 1024;
+		i++;
+	}
+	snprintf(buffer, size, "%llu%.*s", (unsigned long long)bytes, i ? 1 : 0, &prefixes[i]);
+	return buffer;
+}

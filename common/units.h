@@ -18,4 +18,7 @@ int units__parse_count(const char *text, uint64_t *count);
 /* Writes a rate a person reads, "10.42 M/s", into buffer; returns buffer. */
 char *units__print_rate(char *buffer, size_t size, double per_second);
 
+/* Writes a size as options take it, "4K", "1M", "100", into buffer; returns buffer. */
+char *units__print_size(char *buffer, size_t size, uint64_t bytes);
+
 #endif

@@ -20,19 +20,6 @@ static double median(const double *samples, int n)
 	return stats__of(samples, (size_t)n).median;
 }
 
-/* A cell, or "-" for what is not known; the format is for one double. */
-static void number(struct table *table, const char *format, double known)
-{
-	char text[48];
-
-	if (isnan(known)) {
-		table__cell(table, "-");
-		return;
-	}
-	snprintf(text, sizeof(text), format, known);
-	table__cell(table, "%s", text);
-}
-
 /* What to say beside a row. */
 static void remark(char *text, size_t size, const struct row *row, const struct plan *plan)
 {
@@ -57,11 +44,11 @@ static void add_row(struct table *table, const struct fib_report *report, const 
 	char text[256];
 
 	table__cell(table, "%s", row->name);
-	number(table, "%.3f", median(row->real_s, row->n));
-	number(table, "%.3f", median(row->user_s, row->n));
-	number(table, "%.3f", median(row->sys_s, row->n));
-	number(table, "%.3f", row__ns_per_call(row, report->plan));
-	number(table, "%.3f", ratio.ratio);
+	table__number(table, "%.3f", median(row->real_s, row->n));
+	table__number(table, "%.3f", median(row->user_s, row->n));
+	table__number(table, "%.3f", median(row->sys_s, row->n));
+	table__number(table, "%.3f", row__ns_per_call(row, report->plan));
+	table__number(table, "%.3f", ratio.ratio);
 	if (isnan(ratio.low) || row->engine == engines)
 		table__cell(table, "-");
 	else
@@ -70,7 +57,7 @@ static void add_row(struct table *table, const struct fib_report *report, const 
 		table__cell(table, "%llu", (unsigned long long)row->calls);
 	else
 		table__cell(table, "-");
-	number(table, "%.3f", row->n ? row->startup_s : NAN);
+	table__number(table, "%.3f", row->n ? row->startup_s : NAN);
 	remark(text, sizeof(text), row, report->plan);
 	table__cell(table, "%s", text);
 }
@@ -90,11 +77,11 @@ static void add_seed(struct table *table)
 
 		base = i ? base : real;
 		table__cell(table, "%s", "2009");
-		number(table, "%.2f", real);
-		number(table, "%.2f", json_number_value(json_object_get(engine, "user_s")));
-		number(table, "%.2f", json_number_value(json_object_get(engine, "sys_s")));
-		number(table, "%.1f", real * 1e9 / times / fib__calls((int)n));
-		number(table, "%.2f", real / base);
+		table__number(table, "%.2f", real);
+		table__number(table, "%.2f", json_number_value(json_object_get(engine, "user_s")));
+		table__number(table, "%.2f", json_number_value(json_object_get(engine, "sys_s")));
+		table__number(table, "%.1f", real * 1e9 / times / fib__calls((int)n));
+		table__number(table, "%.2f", real / base);
 		table__cell(table, "-");
 		table__cell(table, "-");
 		table__cell(table, "-");

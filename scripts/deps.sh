@@ -15,6 +15,7 @@ file:hwloc.h libhwloc-dev hwloc-devel hwloc hwloc-devel
 file:seccomp.h libseccomp-dev libseccomp-devel libseccomp libseccomp-devel
 file:jansson.h libjansson-dev jansson-devel jansson libjansson-devel
 file:capstone/capstone.h libcapstone-dev capstone-devel capstone libcapstone-devel
+file:liburing.h liburing-dev liburing-devel liburing liburing-devel
 file:cmocka.h libcmocka-dev libcmocka-devel cmocka libcmocka-devel
 cmd:bats bats bats bash-bats bats
 cmd:prove perl perl-Test-Harness perl perl

@@ -155,7 +155,7 @@ root() {
 
 @test "the man pages have every option that --help has, and no other" {
 	options() { grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u; }
-	for page in syscall/syscall-rate.1 fib/fib-compare.1; do
+	for page in syscall/syscall-rate.1 fib/fib-compare.1 file/file-rate.1; do
 		program=$(basename "$page" .1)
 		diff <(tr -d '\\' <"$page" | options) <("${rate%/*}/$program" --help | options)
 	done
@@ -181,6 +181,9 @@ completed() {
 	[ "$(completed fib/fib-compare.bash "${rate%/*}/fib-compare" --engines calls)" = calls-interp,calls-jit ]
 	[ "$(completed fib/fib-compare.bash "${rate%/*}/fib-compare" --wx =)" = dual,mprotect ]
 	[ "$(completed fib/fib-compare.bash "${rate%/*}/fib-compare" fib/programs/fib.)" = fib/programs/fib.basm ]
+	[ "$(completed file/file-rate.bash "${rate%/*}/file-rate" --modes bytes)" = bytes16,bytes8 ]
+	[ "$(completed file/file-rate.bash "${rate%/*}/file-rate" --d)" = --depth,--dir,--direct,--duration ]
+	[ "$(completed file/file-rate.bash "${rate%/*}/file-rate" w)" = words ]
 }
 
 @test "install and uninstall read one list" {
@@ -192,6 +195,7 @@ completed() {
 	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/fib-compare.1" ]
 	[ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/syscall-rate" ]
 	[ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/fib-compare" ]
+	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/file-rate.1" ] && [ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/file-rate" ]
 	make -s uninstall DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr
 	[ -z "$(find "$BATS_TEST_TMPDIR/usr" -type f)" ]
 }

@@ -16,7 +16,7 @@ compile() {
 	local out=$1
 	shift
 	command -v gcc >/dev/null || skip "gcc is not installed"
-	gcc -O1 -o "$out" "$@" -x c -
+	gcc -O1 -o "$out" -x c - "$@"
 }
 
 # Watching must work here.

@@ -5,8 +5,8 @@ setup() {
 	cd "$BATS_TEST_DIRNAME/.."
 	copy=$(mktemp -d /tmp/toll-probe.XXXXXX)
 	mkdir "$copy/scripts"
-	cp scripts/probe.sh "$copy/scripts"
-	for program in syscall-rate fib-compare; do cp "${BUILD:-build/plain}/$program" "$copy"; done
+	cp scripts/probe.sh scripts/plot.sh "$copy/scripts"
+	for program in syscall-rate fib-compare file-rate; do cp "${BUILD:-build/plain}/$program" "$copy"; done
 	chmod 755 "$copy"
 }
 
@@ -26,6 +26,13 @@ left() {
 	jq -e 'all(.engines[] | select(.status == "ok"); .result == 317811)' "$folder/fib-compare.json"
 	grep -q '^jit ' "$folder/summary.txt"
 	grep -q '^jit ' <<<"$output"
+	for experiment in read rw lines words; do
+		jq -e --arg e "$experiment" '.experiment == $e and any(.rows[]; .status == "ok")' "$folder/file-$experiment.json"
+		if [ "$experiment" != words ] && command -v gnuplot >/dev/null; then
+			grep -q 'gnuplot_plot_1' "$folder/file-$experiment.svg"
+		fi
+	done
+	grep -q '^server .* [0-9]' "$folder/summary.txt"
 }
 
 @test "probe as root: more cores than there are is measured on what there is, and projected" {
@@ -42,6 +49,7 @@ left() {
 	chown 65534 "$copy"
 	PATH=/usr/bin:/bin DURATION=300ms run setpriv --reuid 65534 --regid 65534 --clear-groups \
 		env CORES=1 "$copy/scripts/probe.sh"
+	echo "$output"
 	[ "$status" = 0 ]
 	grep -q 'counting in user space only (--counter none): BPF needs root' <<<"$output"
 	left '^none$'

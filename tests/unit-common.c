@@ -14,6 +14,7 @@
 #include "common/cpus.h"
 #include "common/output.h"
 #include "common/stats.h"
+#include "common/table.h"
 #include "common/tool.h"
 #include "common/units.h"
 
@@ -204,6 +205,60 @@ static void tools_found_and_run(void **state)
 	assert_int_equal(rmdir(folder), 0); /* nothing else was left there */
 }
 
+static void a_line_through_points(void **state)
+{
+	const double x[] = {512, 1024, 4096, 65536}, exact[] = {1000 + 51.2, 1000 + 102.4, 1000 + 409.6, 1000 + 6553.6};
+	/* Least squares of the relative residuals, found by trying. */
+	const double two_x[] = {1, 3, 5}, two_y[] = {1.1, 2.7, 5.5};
+	struct line line = stats__line(x, exact, 4);
+
+	(void)state;
+	assert_true(fabs(line.constant - 1000) < 1e-6 && fabs(line.slope - 0.1) < 1e-9);
+	assert_true(line.constant_error < 1e-6 && line.slope_error < 1e-9);
+	line = stats__line(two_x, two_y, 3);
+	assert_true(fabs(line.slope - 0.956285) < 1e-5 && fabs(line.constant - 0.119762) < 1e-5);
+	assert_true(fabs(line.slope_error - 0.161411) < 1e-5);
+	line = stats__line(x, exact, 2);
+	assert_true(fabs(line.slope - 0.1) < 1e-9 && isnan(line.slope_error) && isnan(line.constant_error));
+	assert_true(isnan(stats__line(x, exact, 1).slope) && isnan(stats__line(x, exact, 0).constant));
+	line = stats__line((const double[]){7, 7, 7}, exact, 3); /* no line through one x */
+	assert_true(isnan(line.slope));
+}
+
+static void sizes(void **state)
+{
+	char text[16];
+
+	(void)state;
+	assert_string_equal(units__print_size(text, sizeof(text), 512), "512");
+	assert_string_equal(units__print_size(text, sizeof(text), 1024), "1K");
+	assert_string_equal(units__print_size(text, sizeof(text), 65536), "64K");
+	assert_string_equal(units__print_size(text, sizeof(text), 1048576), "1M");
+	assert_string_equal(units__print_size(text, sizeof(text), 1100000000), "1100000000");
+	assert_string_equal(units__print_size(text, sizeof(text), 0), "0");
+	assert_string_equal(units__print_size(text, sizeof(text), 5ull << 40), "5120G");
+}
+
+static void tables_with_unknown_numbers(void **state)
+{
+	static const struct column columns[] = {{"a", 1, true}, {"b", 6, false}};
+	struct table *table = table__new(columns, 2);
+	char *text;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	(void)state;
+	table__cell(table, "x");
+	table__number(table, "%.2f", NAN);
+	table__cell(table, "y");
+	table__number(table, "%.2f", 1.005e3);
+	assert_int_equal(table__print(table, stream, ""), 0);
+	fclose(stream);
+	assert_string_equal(text, "a       b\nx       -\ny 1005.00\n");
+	free(text);
+	table__free(table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +267,8 @@ int main(void)
 		cmocka_unit_test(counts),		   cmocka_unit_test(rates),
 		cmocka_unit_test(output_flushed_and_committed),
 		cmocka_unit_test(tools_found_and_run),
+		cmocka_unit_test(a_line_through_points),   cmocka_unit_test(sizes),
+		cmocka_unit_test(tables_with_unknown_numbers),
 		cmocka_unit_test(cpus_chosen),		   cmocka_unit_test(cpus_refused),
 	};
 

@@ -58,7 +58,8 @@ static void append(struct text_buffer *text, const void *bytes, size_t n)
 		text->bytes = realloc(text->bytes, text->room);
 		assert_non_null(text->bytes);
 	}
-	memcpy(text->bytes + text->size, bytes, n);
+	if (n)
+		memcpy(text->bytes + text->size, bytes, n);
 	text->size += n;
 }
 
@@ -264,7 +265,7 @@ static void spaces_at_each_place(void **state)
 
 static void a_word_of_many_chunks(void **state)
 {
-	static const size_t sizes[] = {63, 64, 65, 511, 512, 577, 5000, 256 << 10, (256 << 10) + 64, 3 * MIB + 1};
+	static const size_t sizes[] = {63, 64, 65, 511, 512, 577, 5000, 256 << 10, (256 << 10) + 64, MIB};
 
 	(void)state;
 	for (size_t i = 0; i < N(sizes); i++)
@@ -275,7 +276,7 @@ static void a_word_of_many_chunks(void **state)
 			repeat(&text, 'X', sizes[i]);
 			append(&text, " \n\xe2\x80\x80 z", (size_t)after * 3);
 			repeat(&text, 'x', after == 2 ? sizes[i] : 0);
-			check(text.bytes, text.size, 3);
+			check(text.bytes, text.size, 2);
 			free(text.bytes);
 		}
 }
@@ -292,7 +293,7 @@ static void many_different_words(void **state)
 
 		append(&text, word, (size_t)n);
 	}
-	check(text.bytes, text.size, 4);
+	check(text.bytes, text.size, 2);
 	free(text.bytes);
 }
 
@@ -300,7 +301,7 @@ static void random_texts(void **state)
 {
 	(void)state;
 	random_seed = 1;
-	for (int i = 0; i < 400; i++) {
+	for (int i = 0; i < 200; i++) {
 		struct text_buffer text = {0};
 		size_t size = random_below(3000);
 		unsigned kind = random_below(4), dense = 1 + random_below(20);

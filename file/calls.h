@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The system calls of this program and the processes it starts, by the counter of syscall-rate -p. */
+#ifndef TOLL_FILE_CALLS_H
+#define TOLL_FILE_CALLS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+struct watcher;
+
+/* Watches this process, its threads, and processes started from now on. NULL, and a notice why, where that
+ * can't be; the other functions take it. */
+struct watcher *calls__open(void);
+/* From here ... */
+void calls__start(struct watcher *watcher);
+/* ... to here, by name: {"read": 1000}; calls that had not returned are not in it. The caller owns it. */
+json_t *calls__stop(struct watcher *watcher);
+/* Makes them calls for each of n. */
+void calls__divide(json_t *calls, uint64_t n);
+void calls__close(struct watcher *watcher);
+
+#endif
