@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/signals.h"
-#include "file/calls.h"
+#include "probes/calls.h"
 
 #define FIRST_LIMIT 65536 /* bytes, but at least eight blocks */
 #define MOST_GROWTH 16.0

@@ -3,7 +3,7 @@
 
 #include "common/clock.h"
 #include "file/arm.h"
-#include "file/calls.h"
+#include "probes/calls.h"
 
 static uint64_t faults_so_far(void)
 {

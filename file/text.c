@@ -9,8 +9,7 @@
 #include "common/output.h"
 
 enum {
-	CELL = 16,	   /* bytes of a vocabulary entry: up to 14 of text, ..., its length last */
-	LONGEST = CELL - 2,
+	CELL = 16,	   /* bytes of a vocabulary entry: up to 14 of text, zeros, its length last */
 	LINE = 62,	   /* a line ends with the word that reaches this column */
 	BATCH = 256,	   /* words drawn before they are written: their cache misses overlap */
 	BUFFER = 1 << 20,
@@ -50,7 +49,8 @@ static inline unsigned draw_below(uint64_t *seed, unsigned n)
 /* Consonants and vowels in turn. Frequent words are short, so that the text's mean is that of English. */
 static size_t make_word(uint64_t *seed, unsigned rank, char word[CELL])
 {
-	static const char consonants[] = "ttttnnnsssrrrhhhdddlllccmmffppgwybvkjxzq", vowels[] = "eeeeeaaaaoooiiiiuuy";
+	static const char consonants[] = "ttttnnnsssrrrhhhdddlllccmmffppgwybvkjxzq";
+	static const char vowels[] = "eeeeeaaaaoooiiiiuuy";
 	static const struct {
 		unsigned ranks, least, spread;
 	} lengths[] = {{4, 1, 3}, {30, 2, 2}, {150, 2, 4}, {1500, 3, 5}, {15000, 4, 6}, {TEXT_WORDS, 5, 8}};
@@ -147,7 +147,8 @@ static void draw_ranks(struct text *text, uint32_t *ranks)
 	}
 	for (int i = 0; i < BATCH; i++) {
 		const struct column *column = &text->columns[ranks[i]];
-		uint32_t other = -(uint32_t)(withins[i] >= column->threshold); /* no branch: none could be guessed */
+		/* All ones or zeros: a branch could only be guessed. */
+		uint32_t other = -(uint32_t)(withins[i] >= column->threshold);
 
 		ranks[i] ^= (ranks[i] ^ column->alias) & other;
 		__builtin_prefetch(text->words[ranks[i]]);

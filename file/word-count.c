@@ -52,6 +52,7 @@ static int window__resize(struct window *window, size_t capacity)
 
 	if (!bytes)
 		return -ENOMEM;
+	huge_pages__ask(bytes, capacity);
 	if (window->fill)
 		memcpy(bytes, window->bytes, window->fill);
 	free(window->bytes);
@@ -321,6 +322,7 @@ int words__keep(struct words *words)
 		words->n_top = 0;
 		return -ENOMEM;
 	}
+	huge_pages__ask(to, size);
 	for (int i = 0; i < words->n_top; i++) {
 		words->top[i].text = memcpy(to, words->top[i].text, words->top[i].length);
 		to += words->top[i].length;

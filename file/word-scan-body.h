@@ -4,7 +4,8 @@
  *   EQUAL(p, c)           a bit for each byte that is c
  *   BETWEEN(p, low, high) a bit for each byte from low to high
  *   FOLD(p)               ASCII capitals to small letters, in place
- *   SPREAD(to, bits, n, at)  to[i] = at + the number of the i-th of the n bits; may write 64 numbers */
+ *   SPREAD(to, bits, n, at)  to[i] = at + the number of the i-th of the n bits; n is at most 32, and
+ *                            32 numbers may be written */
 
 /* The bytes of Unicode's white space beyond ASCII, a bit each: U+0085 and U+00A0 are two bytes, U+1680,
  * U+2000 to 200A, 2028, 2029, 202F, 205F and 3000 three. Those that reach into the next block are left in

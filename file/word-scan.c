@@ -154,14 +154,15 @@ static inline AVX2 void avx2_fold(unsigned char *p)
 {
 	for (int i = 0; i < 2; i++) {
 		__m256i x = _mm256_loadu_si256((__m256i *)(p + 32 * i));
-		__m256i capital = _mm256_cmpgt_epi8(_mm256_add_epi8(x, _mm256_set1_epi8(37)), _mm256_set1_epi8(101));
+		__m256i capital = _mm256_cmpgt_epi8(_mm256_add_epi8(x, _mm256_set1_epi8(37)),
+						    _mm256_set1_epi8(101));
 
 		x = _mm256_or_si256(x, _mm256_and_si256(capital, _mm256_set1_epi8(0x20)));
 		_mm256_storeu_si256((__m256i *)(p + 32 * i), x);
 	}
 }
 
-/* Four at a time, past the last bit: a loop that ends at the last one is mispredicted in each block. */
+/* Eight at a time, past the last bit: a loop that ends at the last one is mispredicted in each block. */
 static inline AVX2 void avx2_spread(uint32_t *to, uint64_t bits, size_t n, uint32_t at)
 {
 	for (size_t i = 0; i < n; i += 8)
@@ -173,8 +174,8 @@ static inline AVX2 void avx2_spread(uint32_t *to, uint64_t bits, size_t n, uint3
 
 static bool avx2_works(void)
 {
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-	       __builtin_cpu_supports("popcnt");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+	       __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
 #define NAME(x) avx2_##x##_words
@@ -207,7 +208,13 @@ static inline AVX512 void avx512_fold(unsigned char *p)
 	_mm512_storeu_si512(p, _mm512_mask_add_epi8(x, avx512_between(p, 'A', 25), x, _mm512_set1_epi8(0x20)));
 }
 
-/* The numbers 0 to 63 as bytes, those of the bits moved together, widened 16 at a time. */
+/* 16 bytes as numbers of 32 bits, each from base on. */
+static inline AVX512 void avx512_widen(uint32_t *to, __m128i bytes, __m512i base)
+{
+	_mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(bytes), base));
+}
+
+/* The numbers 0 to 63 as bytes, those of the bits moved together. */
 static inline AVX512 void avx512_spread(uint32_t *to, uint64_t bits, size_t n, uint32_t at)
 {
 	const __m512i numbers = _mm512_set_epi64(0x3f3e3d3c3b3a3938, 0x3736353433323130, 0x2f2e2d2c2b2a2928,
@@ -215,10 +222,9 @@ static inline AVX512 void avx512_spread(uint32_t *to, uint64_t bits, size_t n, u
 						 0x0f0e0d0c0b0a0908, 0x0706050403020100);
 	__m512i packed = _mm512_maskz_compress_epi8(bits, numbers), base = _mm512_set1_epi32((int)at);
 
-	_mm512_storeu_si512(to, _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed)), base));
+	avx512_widen(to, _mm512_castsi512_si128(packed), base);
 	if (__builtin_expect(n > 16, 0)) /* at most 32 words start in 64 bytes */
-		_mm512_storeu_si512(to + 16, _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(packed, 1)),
-							      base));
+		avx512_widen(to + 16, _mm512_extracti32x4_epi32(packed, 1), base);
 }
 
 static bool avx512_works(void)

@@ -10,9 +10,9 @@
 #define SCAN_BLOCK 64 /* bytes: a bit of a uint64_t each */
 /* Blocks scanned before their words are counted: keeps the lists and the text between in the L1 cache. */
 #define SCAN_BLOCKS 16
-/* Words that may start in them, and room for stores of a whole vector behind the last. */
+/* Words that may start or end in them, with one begun before; room behind the last for a whole SPREAD. */
 #define SCAN_WORDS (SCAN_BLOCKS * SCAN_BLOCK / 2 + 1)
-#define SCAN_ROOM (SCAN_WORDS + 64)
+#define SCAN_ROOM (SCAN_WORDS + 32)
 
 struct scan_state {
 	bool fold, utf8;

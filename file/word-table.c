@@ -109,6 +109,14 @@ static inline struct word_slot *slot__home(const struct word_table *table, uint6
 	return &table->slots[hash & (table->n_slots - SLOTS_A_LINE)];
 }
 
+void huge_pages__ask(void *memory, size_t size)
+{
+	size_t before = -(uintptr_t)memory & (HUGE_PAGE - 1);
+
+	if (size >= before + HUGE_PAGE)
+		madvise((char *)memory + before, (size - before) & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+}
+
 /* Maps n empty slots. Huge pages where the system has them: a table is read all over. */
 static int map(struct word_table *table, size_t n)
 {
@@ -125,7 +133,7 @@ static int map(struct word_table *table, size_t n)
 	table->n_slots = n;
 	if (slack) {
 		mapping += -(uintptr_t)mapping & (HUGE_PAGE - 1);
-		madvise(mapping, size, MADV_HUGEPAGE);
+		huge_pages__ask(mapping, size);
 	}
 	table->slots = (struct word_slot *)mapping;
 	return 0;
@@ -170,6 +178,7 @@ static const unsigned char *keep_text(struct word_table *table, const unsigned c
 		arena = malloc(sizeof(*arena) + size);
 		if (!arena)
 			return NULL;
+		huge_pages__ask(arena, size);
 		*arena = (struct word_arena){.size = size};
 		/* A block of one word's own is full: the one before stays first. */
 		if (table->arena && size == length) {
@@ -194,7 +203,7 @@ static int add(struct word_table *table, struct key key, const unsigned char *te
 	struct word_slot *home = slot__home(table, key.hash), *slot;
 
 	for (i = (size_t)(home - table->slots); slot = &table->slots[i], slot->high; i = (i + 1) & mask) {
-		if (slot->low != key.low || slot->high != key.high || (text && memcmp(slot->text, text, length)))
+		if (!slot__is(slot, &key) || (text && memcmp(slot->text, text, length)))
 			continue;
 		slot->count += count;
 		/* The most frequent move home. All slots from there to here stay taken, so that both are
@@ -286,12 +295,11 @@ int word_table__merge(struct word_table *table, const struct word_table *from)
 
 	for (const struct word_slot *slot = from->slots; slot < end && !err; slot++) {
 		struct key key = {slot->low, slot->high, slot__hash(slot)};
-		bool is_long = slot__tag(slot) == TAG_LONG;
 
 		if (end - slot > AHEAD)
 			__builtin_prefetch(slot__home(table, slot__hash(slot + AHEAD)));
 		if (slot->high)
-			err = add(table, key, is_long ? slot->text : NULL, slot__length(slot), false, slot->count);
+			err = add(table, key, slot->text, slot__length(slot), false, slot->count);
 	}
 	table->total += from->total;
 	return err;

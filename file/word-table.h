@@ -16,7 +16,7 @@
 struct word_slot {
 	uint64_t low, high;
 	uint64_t count;
-	const unsigned char *text; /* of a longer word */
+	const unsigned char *text; /* of a longer word; else NULL */
 };
 
 struct word_table {
@@ -28,6 +28,10 @@ struct word_table {
 	size_t mapped;
 	struct word_arena *arena; /* texts of longer words */
 };
+
+/* Asks for huge pages in what was allocated, if it is large: the first touch of a small page can cost more than
+ * all that is done with its bytes. */
+void huge_pages__ask(void *memory, size_t size);
 
 /* Returns 0 or -ENOMEM. */
 int word_table__new(struct word_table *table);

@@ -309,7 +309,7 @@ C
 
 @test "no work file is left, and none has a name" {
 	mkdir "$dir/work"
-	"$rate" --size 64M --dir "$dir/work" --modes raw --blocks 4K -d 50ms -r 20 -q --json /dev/null &
+	"$rate" --size 64M --dir "$dir/work" --modes raw --blocks 4K -d 50ms -r 1000 -q --json /dev/null &
 	program=$!
 	sleep 0.7
 	[ -z "$(ls -A "$dir/work")" ]

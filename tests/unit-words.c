@@ -31,17 +31,18 @@ static int n_scans;
 #define TEXT_SUM 0x3ac369308aba2c01u /* of the text's first MiB, by FNV-1a */
 
 static const char *const spaces[] = {
-	"\t", "\n", "\v", "\f", "\r", " ", "\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81",
-	"\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86", "\xe2\x80\x87",
-	"\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xe2\x80\xaf",
-	"\xe2\x81\x9f", "\xe3\x80\x80",
+	"\t", "\n", "\v", "\f", "\r", " ", "\xc2\x85", "\xc2\xa0", "\xe1\x9a\x80", "\xe2\x80\x80",
+	"\xe2\x80\x81", "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86",
+	"\xe2\x80\x87", "\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xa8", "\xe2\x80\xa9",
+	"\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80",
 };
 /* Neighbours of those, and their beginnings. */
 static const char *const no_spaces[] = {
-	"\xc2\x84", "\xc2\x86", "\xc2\x9f", "\xc2\xa1", "\xc3\x85", "\xe1\x9a\x81", "\xe1\x9b\x80", "\xe2\x80\x8b",
-	"\xe2\x80\x7f", "\xe2\x80\xa7", "\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x80\xb0", "\xe2\x81\x9e", "\xe2\x81\x80",
-	"\xe2\x82\x80", "\xe3\x80\x81", "\xe3\x81\x80", "\xe4\x80\x80", "\xe2", "\xe2\x80", "\xc2", "\x85", "\x80\x80",
-	"\x08", "\x0e", "\x1f", "!", "\xa0", "\x89", "\x8d",
+	"\xc2\x84", "\xc2\x86", "\xc2\x9f", "\xc2\xa1", "\xc3\x85", "\xe1\x9a\x81", "\xe1\x9b\x80",
+	"\xe2\x80\x8b", "\xe2\x80\x7f", "\xe2\x80\xa7", "\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x80\xb0",
+	"\xe2\x81\x9e", "\xe2\x81\x80", "\xe2\x82\x80", "\xe3\x80\x81", "\xe3\x81\x80", "\xe4\x80\x80",
+	"\xe2", "\xe2\x80", "\xc2", "\x85", "\x80\x80", "\x08", "\x0e", "\x1f", "!", "\xa0", "\x89",
+	"\x8d",
 };
 #define N(array) (sizeof(array) / sizeof(*(array)))
 
@@ -219,12 +220,17 @@ static void small_texts(void **state)
 	CHECK("a");
 	CHECK("no final newline");
 	CHECK("carriage\r\nreturns\r\n\r\nand carriage\r\n");
-	CHECK("a\0b a\0b a a\0 a\0\0 \0 \0\0 \0 aaaaaaaaaaaaaa\0 aaaaaaaaaaaaaa aaaaaaaaaaaaaaa\0 aaaaaaaaaaaaaaa");
+	CHECK("a\0b a\0b a a\0 a\0\0 \0 \0\0 \0 "
+	      "aaaaaaaaaaaaaa\0 aaaaaaaaaaaaaa aaaaaaaaaaaaaaa\0 aaaaaaaaaaaaaaa");
 	CHECK("\xff\xfe a\xffz \x80 \xc2 \xe2\x80 \xf0\x9f\x98\x80 \xed\xa0\x80 \xc0\xa0 a\xe2\x80");
 	CHECK("The the THE tHE [z] {Z} @Q `q \xc3\x89t\xc3\xa9 \xc1\xda");
 	/* Twelve words of one count: the first ten in byte order, whichever length. */
 	CHECK("b a ab aa \xff aaa B \x01 abc abcdefghijklmnopq abcdefghijklmnop b\xff");
 	CHECK("c b a c b c c c d d d d");
+	/* Two words of one length and one hash, found by trying 2^32: the texts tell them apart. */
+	CHECK("hash0205\xf8\xea\x26\x5f\xd9\x76\xeb\xbcthe-same\n"
+	      "hash0205\xa5\x2d\xc3\xd0\xf7\xf1\xd8\x3dthe-same\n"
+	      "hash0205\xf8\xea\x26\x5f\xd9\x76\xeb\xbcthe-same");
 }
 
 static void words_of_each_length(void **state)
@@ -263,6 +269,22 @@ static void spaces_at_each_place(void **state)
 	}
 }
 
+/* What tells that a space has begun is read even where a read ended within it. */
+static void a_space_across_reads(void **state)
+{
+	(void)state;
+	for (size_t length = 500; length < 600; length++) {
+		struct text_buffer text = {0};
+
+		repeat(&text, 'w', length);
+		append(&text, "\xe2\x80\x8az", 4);
+		repeat(&text, 'w', 4 * length);
+		append(&text, "\xe3\x80\x80", 3);
+		check(text.bytes, text.size, 3);
+		free(text.bytes);
+	}
+}
+
 static void a_word_of_many_chunks(void **state)
 {
 	static const size_t sizes[] = {63, 64, 65, 511, 512, 577, 5000, 256 << 10, (256 << 10) + 64, MIB};
@@ -289,7 +311,8 @@ static void many_different_words(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 60000; i++) {
 		char word[64];
-		int n = snprintf(word, sizeof(word), "%u %u %u-is-one-of-the-longer-words ", i % 50000, i % 100, i);
+		int n = snprintf(word, sizeof(word), "%u %u %u-is-one-of-the-longer-words ", i % 50000, i % 100,
+				 i);
 
 		append(&text, word, (size_t)n);
 	}
@@ -484,18 +507,20 @@ static void the_text_is_as_it_says(void **state)
 	static const uint64_t sizes[] = {0, 1, 2, 3, 10, 100, 8 * MIB + 12345};
 
 	(void)state;
-	for (size_t i = 0; i < N(sizes); i++) {
+	/* A row of sizes: in some the last word leaves no room. */
+	for (size_t i = 0; i < N(sizes) + 30; i++) {
 		const struct word_options options = {0};
+		uint64_t size = i < N(sizes) ? sizes[i] : 100 + i;
 		struct words truth;
 		int fd = memfd_create("text", 0);
 		char last = '\n';
 
-		assert_int_equal(text__write(fd, sizes[i], &truth, NULL, NULL), 0);
-		assert_int_equal(lseek(fd, 0, SEEK_END), sizes[i]);
-		assert_int_equal(truth.bytes, sizes[i]);
+		assert_int_equal(text__write(fd, size, &truth, NULL, NULL), 0);
+		assert_int_equal(lseek(fd, 0, SEEK_END), size);
+		assert_int_equal(truth.bytes, size);
 		count_as(fd, &options, 2, &truth);
-		if (sizes[i])
-			assert_int_equal(pread(fd, &last, 1, (off_t)sizes[i] - 1), 1);
+		if (size)
+			assert_int_equal(pread(fd, &last, 1, (off_t)size - 1), 1);
 		assert_int_equal(last, '\n');
 		words__free(&truth);
 		close(fd);
@@ -556,6 +581,7 @@ int main(void)
 		cmocka_unit_test(small_texts),
 		cmocka_unit_test(words_of_each_length),
 		cmocka_unit_test(spaces_at_each_place),
+		cmocka_unit_test(a_space_across_reads),
 		cmocka_unit_test(a_word_of_many_chunks),
 		cmocka_unit_test(many_different_words),
 		cmocka_unit_test(random_texts),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "file/calls.h"
+#include "probes/calls.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The system calls of this program and the processes it starts, by the counter of syscall-rate -p. */
-#ifndef TOLL_FILE_CALLS_H
-#define TOLL_FILE_CALLS_H
+#ifndef TOLL_PROBES_CALLS_H
+#define TOLL_PROBES_CALLS_H
 
 #include <jansson.h>
 #include <stdint.h>
