@@ -2,13 +2,13 @@
 # make probe      measures everything        make bench     prints the ratios promised
 # make V=1        shows the commands         make SAN=address|undefined|thread  in its own folder
 VERSION = 0.1.0
-PROGRAMS = syscall-rate fib-compare file-rate
+PROGRAMS = syscall-rate fib-compare file-rate message-rate
 PREFIX ?= /usr/local
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man1
 COMPDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-COMPLETIONS = syscall/syscall-rate.bash fib/fib-compare.bash file/file-rate.bash
-PAGES = syscall/syscall-rate.1 fib/fib-compare.1 file/file-rate.1
+COMPLETIONS = syscall/syscall-rate.bash fib/fib-compare.bash file/file-rate.bash message/message-rate.bash
+PAGES = syscall/syscall-rate.1 fib/fib-compare.1 file/file-rate.1 message/message-rate.1
 CC = gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool /usr/bin/bpftool) bpftool)
@@ -21,7 +21,7 @@ SANFLAGS = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
 ALLFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -pthread -I. -I$(BUILD) -MMD -MP
 LIBS = -lbpf -lhwloc -lseccomp -ljansson -lm
 FIB_LIBS = -lhwloc -ljansson -lcapstone -lm
-FILE_LIBS = $(LIBS) -luring
+RING_LIBS = $(LIBS) -luring
 BPF_ARCH = $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
 MULTIARCH = $(shell $(CC) -print-multiarch)
 
@@ -34,6 +34,7 @@ MACHINE = $(patsubst %,$(BUILD)/fib/%.o,assemble code-memory disassemble emit-x8
 	verify vm)
 SYSCALL = $(patsubst %.c,$(BUILD)/%.o,$(wildcard syscall/*.c)) $(MACHINE)
 FILE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard file/*.c))
+MESSAGE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard message/*.c))
 SKELETONS = $(patsubst probes/%.bpf.c,$(BUILD)/%.skel.h,$(wildcard probes/*.bpf.c))
 UNITS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit-*.c))
 
@@ -49,7 +50,10 @@ $(BUILD)/fib-compare: $(FIB) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(FIB_LIBS)
 
 $(BUILD)/file-rate: $(FILE) $(PROBES) $(COMMON)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(FILE_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(RING_LIBS)
+
+$(BUILD)/message-rate: $(MESSAGE) $(PROBES) $(COMMON)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(RING_LIBS)
 
 # The C rows: one source, the flags that the table shows, never sanitized. The counted twins have the
 # same code with a call of a counter at the entry of each function.
@@ -77,7 +81,10 @@ $(BUILD)/tests/unit-fib $(BUILD)/tests/unit-fuzz: %: %.o $(filter-out %/main.o,$
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(FIB_LIBS)
 
 $(BUILD)/tests/unit-file $(BUILD)/tests/unit-words: %: %.o $(filter-out %/main.o,$(FILE)) $(PROBES) $(COMMON)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(FILE_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(RING_LIBS)
+
+$(BUILD)/tests/unit-broadcast: %: %.o $(filter-out %/main.o,$(MESSAGE)) $(PROBES) $(COMMON)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(RING_LIBS)
 
 $(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(filter-out %/main.o,$(SYSCALL)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
@@ -87,6 +94,7 @@ $(BUILD)/%.o: %.c | build/version.h $(SKELETONS)
 	$(Q)$(CC) $(ALLFLAGS) -c -o $@ $<
 
 $(BUILD)/syscall/driver.o: fib/programs/getuid.basm
+$(BUILD)/message/main.o: results/seed/message-rate.json
 $(BUILD)/file/report.o: results/seed/file-rate.json
 $(BUILD)/syscall/seed.o: results/seed/syscall-rate.json
 

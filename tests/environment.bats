@@ -155,7 +155,7 @@ root() {
 
 @test "the man pages have every option that --help has, and no other" {
 	options() { grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u; }
-	for page in syscall/syscall-rate.1 fib/fib-compare.1 file/file-rate.1; do
+	for page in syscall/syscall-rate.1 fib/fib-compare.1 file/file-rate.1 message/message-rate.1; do
 		program=$(basename "$page" .1)
 		diff <(tr -d '\\' <"$page" | options) <("${rate%/*}/$program" --help | options)
 	done

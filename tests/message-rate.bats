@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# message-rate from outside: every message once and in order, whoever dies, bad input.
+
+setup() {
+	load helpers
+	cd "$BATS_TEST_DIRNAME/.."
+	rate=$PWD/${BUILD:-build/plain}/message-rate
+	dir=$BATS_TEST_TMPDIR
+	short=(-d 5ms -r 1 -q --json -)
+}
+
+# Every row that could be had has received what was sent, once and in order; $1: the JSON.
+exact() {
+	jq -e 'all(.rows[]; .status == "unavailable" or (.status == "ok" and .sent == .received and .wrong == 0 and .messages > 0 and .ns_per_message > 0))' <<<"$1"
+}
+
+@test "send: every mode hands over every message, once and in order, on two cores and on one" {
+	run "$rate" "${short[@]}"
+	[ "$status" = 0 ]
+	exact "$output"
+	jq -e '[.rows[].mode] | unique | contains(["copy", "list16", "list8", "pipe", "pipe-batch", "reference", "shm", "tcp", "tcp-batch", "tcp-sendmmsg", "unix"])' <<<"$output"
+	jq -e '[.rows[].cores] | unique == ["one", "two"]' <<<"$output"
+	jq -e 'all(.round_trips[] | select(.status == "ok"); .p50_ns > 0 and .p50_ns <= .p99_ns and .p99_ns <= .max_ns)' <<<"$output"
+	jq -e '.seed.rows | length == 4' <<<"$output"
+}
+
+@test "messages of every size, with all bytes looked at" {
+	for size in 0 1 65535 1000000; do
+		run "$rate" -s "$size" -n 40 --touch "${short[@]}"
+		[ "$status" = 0 ]
+		exact "$output"
+		jq -e --argjson s "$size" 'all(.rows[]; .bytes_each == $s and .touched)' <<<"$output"
+	done
+}
+
+@test "eight senders at once, each with its receiver" {
+	run "$rate" --pairs 8 --touch -n 2000 "${short[@]}"
+	[ "$status" = 0 ]
+	exact "$output"
+	jq -e 'all(.rows[] | select(.status == "ok"); .sent % 8 == 0 and .sent > 0)' <<<"$output"
+}
+
+@test "a receiver that dies is counted and reported" {
+	for mode in tcp shm; do
+		"$rate" --modes "$mode" --cores 2 -n 100000000 -d 700ms -r 1 >"$dir/out" 2>&1 &
+		program=$!
+		sleep 0.7
+		pkill -KILL -P "$program"
+		code=0
+		wait "$program" || code=$?
+		[ "$code" = 1 ]
+		grep -qE "^message-rate: $mode, .*: the receiver died after [0-9]+ of [0-9]+ messages" "$dir/out"
+	done
+}
+
+@test "the table has rows, the seed's, and ratios" {
+	run "$rate" --modes reference,list16,list8,tcp,tcp-batch -d 5ms -r 1
+	[ "$status" = 0 ]
+	grep -qE '^tcp-batch +(one|two) +[0-9]+ +[0-9.]+ ' <<<"$output"
+	grep -qE '^2009 +one +1048576 +1424\.9 ' <<<"$output"
+	grep -qE '^by reference as by a copied list \(16 bytes\) .* x .* x ' <<<"$output"
+	grep -q '^noise: ' <<<"$output"
+	refute grep -q $'[\r\033]' <<<"$output"
+}
+
+@test "--calls: a write a message, and one for many" {
+	watch=$PWD/${BUILD:-build/plain}/syscall-rate
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	"$watch" -q -o /dev/null -- true 2>"$dir/why" || skip "$(cat "$dir/why")"
+	run "$rate" --modes tcp,tcp-batch --calls -d 50ms -r 1 -q --json -
+	[ "$status" = 0 ]
+	jq -e 'all(.rows[] | select(.mode == "tcp" and .status == "ok"); .syscalls_per_message.write | . > 0.99 and . < 1.05)' <<<"$output"
+	jq -e 'all(.rows[] | select(.mode == "tcp-batch" and .status == "ok"); .syscalls_per_message.write < 0.1)' <<<"$output"
+}
+
+@test "SIGINT half-way: what was measured is printed" {
+	"$rate" --modes reference -d 20ms -r 1000 >"$dir/out" 2>&1 &
+	program=$!
+	sleep 1
+	kill -INT "$program"
+	code=0
+	wait "$program" || code=$?
+	[ "$code" = 130 ]
+	grep -qE '^reference +(one|two) +[0-9]+ +[0-9]' "$dir/out"
+}
+
+@test "bad usage is one line and exit 2" {
+	for bad in nosuch 'send send' '--modes nosuch' '-s x' '-n 0' '-d x' '-r 0' '--pairs 0' '--clients 5' 'broadcast -n 5' \
+		'broadcast --modes tcp' 'broadcast --clients 5 --stalled 5' 'broadcast -s 0' '--cores 999' 'broadcast --clients ,'; do
+		# shellcheck disable=SC2086 # words of an option and its value
+		run "$rate" $bad
+		[ "$status" = 2 ]
+		[ "$(wc -l <<<"$output")" = 1 ]
+	done
+}
+
+@test "--help, --version and --list" {
+	run "$rate" --help
+	[ "$status" = 0 ]
+	grep -q '^Examples:' <<<"$output"
+	run "$rate" --version
+	grep -q '^message-rate [0-9]' <<<"$output"
+	run "$rate" --list
+	[ "$status" = 0 ]
+	for word in send broadcast reference tcp-sendmmsg tree; do grep -q "$word" <<<"$output"; done
+}
