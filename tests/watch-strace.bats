@@ -95,8 +95,11 @@ C
 	compile "$BATS_TEST_TMPDIR/other" -pthread <<'C'
 #include <pthread.h>
 #include <unistd.h>
+static volatile int created; /* with all calls that this makes */
 static void *work(void *unused)
 {
+	while (!created)
+		;
 	execl("/bin/cat", "cat", "/nonexistent", (char *)0);
 	return unused;
 }
@@ -104,6 +107,7 @@ int main(void)
 {
 	pthread_t thread;
 	pthread_create(&thread, 0, work, 0);
+	created = 1;
 	pause();
 	return 0;
 }
