@@ -83,9 +83,6 @@ $(BUILD)/tests/unit-fib $(BUILD)/tests/unit-fuzz: %: %.o $(filter-out %/main.o,$
 $(BUILD)/tests/unit-file $(BUILD)/tests/unit-words: %: %.o $(filter-out %/main.o,$(FILE)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(RING_LIBS)
 
-$(BUILD)/tests/unit-broadcast: %: %.o $(filter-out %/main.o,$(MESSAGE)) $(PROBES) $(COMMON)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(RING_LIBS)
-
 $(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(filter-out %/main.o,$(SYSCALL)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
@@ -94,7 +91,7 @@ $(BUILD)/%.o: %.c | build/version.h $(SKELETONS)
 	$(Q)$(CC) $(ALLFLAGS) -c -o $@ $<
 
 $(BUILD)/syscall/driver.o: fib/programs/getuid.basm
-$(BUILD)/message/main.o: results/seed/message-rate.json
+$(BUILD)/message/seed.o: results/seed/message-rate.json
 $(BUILD)/file/report.o: results/seed/file-rate.json
 $(BUILD)/syscall/seed.o: results/seed/syscall-rate.json
 
