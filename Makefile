@@ -83,6 +83,9 @@ $(BUILD)/tests/unit-fib $(BUILD)/tests/unit-fuzz: %: %.o $(filter-out %/main.o,$
 $(BUILD)/tests/unit-file $(BUILD)/tests/unit-words: %: %.o $(filter-out %/main.o,$(FILE)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(RING_LIBS)
 
+$(BUILD)/tests/unit-broadcast: %: %.o $(filter-out %/main.o,$(MESSAGE)) $(PROBES) $(COMMON)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(RING_LIBS)
+
 $(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(filter-out %/main.o,$(SYSCALL)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 

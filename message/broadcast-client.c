@@ -86,7 +86,7 @@ static void connect_all(struct clients *clients)
 		struct client *client = &clients->clients[i];
 		bool stalled = client__stalled(place->plan, place->first + i);
 		/* Edge-triggered: what was received is not looked at a second time. */
-		struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = client};
+		struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = client};
 
 		*client = (struct client){.fd = connect_one(place, i, stalled), .next = FIRST_BROADCAST};
 		if (stalled)
@@ -143,16 +143,18 @@ static void leave(struct clients *clients, struct client *client)
 		clients->have--;
 }
 
-/* All there is. A receive that is short has left nothing behind. */
-static void receive(struct clients *clients, struct client *client)
+/* All there is. A receive that is short has left no bytes behind; but it may have left the end of the stream, of
+ * which there is no second event. */
+static void receive(struct clients *clients, struct client *client, uint32_t events)
 {
+	bool ended = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
 	ssize_t n;
 
 	do {
 		n = recv(client->fd, clients->buffer, BUFFER, MSG_DONTWAIT);
 		if (n > 0)
 			check(clients, client, (size_t)n);
-	} while (n == BUFFER || (n < 0 && errno == EINTR));
+	} while (n == BUFFER || (n > 0 && ended) || (n < 0 && errno == EINTR));
 	if (!n || (n < 0 && errno != EAGAIN))
 		leave(clients, client);
 }
@@ -187,7 +189,7 @@ void clients__run(const struct place *place)
 		int n = epoll_wait(clients.epoll, events, EVENTS, -1);
 
 		for (int i = 0; i < n; i++)
-			receive(&clients, events[i].data.ptr);
+			receive(&clients, events[i].data.ptr, events[i].events);
 		look(&clients);
 	}
 }

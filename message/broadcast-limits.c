@@ -35,7 +35,8 @@ static int share_out(uint64_t clients, int at_least, int *processes, const char 
 		*processes = (int)clients;
 	if ((uint64_t)*processes >= need)
 		return 0;
-	snprintf(why, why_size, "%llu clients in %d %s process%s need %llu descriptors each; the limit is %llu (ulimit -Hn)",
+	snprintf(why, why_size, "%llu clients in %d %s process%s need %llu descriptors each; "
+		 "the limit is %llu (ulimit -Hn)",
 		 (unsigned long long)clients, *processes, whose, *processes == 1 ? "" : "es",
 		 (unsigned long long)((clients + (uint64_t)*processes - 1) / (uint64_t)*processes + SPARE_DESCRIPTORS),
 		 (unsigned long long)limit.rlim_max);
@@ -50,8 +51,8 @@ static int check_files(const struct broadcast_plan *plan, char *why, size_t why_
 	if (read_numbers("/proc/sys/fs/file-nr", &used, &spare) < 1 ||
 	    read_numbers("/proc/sys/fs/file-max", &most, &spare) < 1 || used + need <= most)
 		return 0;
-	snprintf(why, why_size, "%llu clients need %llu open files; fs.file-max leaves %llu", (unsigned long long)plan->clients,
-		 (unsigned long long)need, most > used ? most - used : 0);
+	snprintf(why, why_size, "%llu clients need %llu open files; fs.file-max leaves %llu",
+		 (unsigned long long)plan->clients, (unsigned long long)need, most > used ? most - used : 0);
 	return -ENFILE;
 }
 

@@ -209,12 +209,12 @@ static size_t fill(struct server *server, struct reader *reader)
 	return sum;
 }
 
-/* What was under way arrives, and makes room: until three times in a row there was none. */
+/* Acknowledgements, which are delayed by up to 200 ms, make room: until there was none for 250 ms. */
 static void fill_up(struct server *server)
 {
-	const struct timespec pause = {0, 5000000};
+	const struct timespec pause = {0, 50000000};
 
-	for (int quiet = 0; quiet < 3; quiet++) {
+	for (int quiet = 0; quiet < 5; quiet++) {
 		size_t sum = 0;
 
 		nanosleep(&pause, NULL);
@@ -222,7 +222,7 @@ static void fill_up(struct server *server)
 			if (server->readers[i].blocked)
 				sum += fill(server, &server->readers[i]);
 		if (sum)
-			quiet = 0;
+			quiet = -1;
 	}
 }
 

@@ -71,7 +71,8 @@ static int look(struct broadcast *b)
 
 /* Until all of the group who live are there. Returns 0, what one of them has failed with, -ETIMEDOUT after
  * `until`, or -ECHILD: during set-up, when nobody may die, somebody has. */
-static int await(struct broadcast *b, struct group *group, uint64_t number, uint64_t until, char *why, size_t why_size)
+static int await(struct broadcast *b, struct group *group, uint64_t number, uint64_t until, char *why,
+		 size_t why_size)
 {
 	uint64_t looked = clock_ns();
 
@@ -226,8 +227,8 @@ static uint64_t add_up(const struct broadcast *b, uint64_t began, struct broadca
 }
 
 /* From the first send until it is over. Returns 0, -ETIMEDOUT or what a server failed with. */
-static int run(struct broadcast *b, enum strategy strategy, uint64_t *began, struct broadcast_round *round, char *why,
-	       size_t why_size)
+static int run(struct broadcast *b, enum strategy strategy, uint64_t *began, struct broadcast_round *round,
+	       char *why, size_t why_size)
 {
 	uint64_t sent;
 	int err, late;

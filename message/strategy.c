@@ -96,7 +96,7 @@ static int prepare_uring(struct server *server, char *why, size_t why_size)
 
 static void submit(struct server *server, struct reader *reader)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(server->uring); /* there is one: a batch is no more than there are */
+	struct io_uring_sqe *sqe = io_uring_get_sqe(server->uring); /* there is one: a batch fits the ring */
 	const uint8_t *message = ring__slot(&server->ring, reader->next);
 
 	io_uring_prep_send(sqe, reader->fd, message + reader->offset, server->ring.size - reader->offset,
