@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/message.h"
+
 int cpus__find(struct cpus *cpus)
 {
 	hwloc_topology_t topology;
@@ -157,4 +159,27 @@ int cpus__pin(int cpu)
 	if (!err && sched_getcpu() != cpu)
 		err = -EXDEV;
 	return err;
+}
+
+int cpus__must_choose(const char *text, bool smt, int **chosen)
+{
+	struct cpus all;
+	bool repeated;
+	char why[256];
+	int n, err = cpus__find(&all);
+
+	*chosen = NULL;
+	if (!err && !(*chosen = calloc(all.n, sizeof(**chosen))))
+		err = -ENOMEM;
+	if (err) {
+		message__error("can't tell which CPUs there are: %s", strerror(-err));
+		exit(EXIT_FAILED);
+	}
+	n = cpus__choose(&all, text, smt, *chosen, &repeated, why, sizeof(why));
+	if (n < 0)
+		message__usage("--cores: %s", why);
+	if (repeated)
+		message__notice("--cores: a CPU is named twice; it is used once");
+	cpus__free(&all);
+	return n;
 }

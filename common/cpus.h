@@ -24,6 +24,10 @@ int cpus__choose(const struct cpus *all, const char *text, bool smt, int *chosen
 
 void cpus__free(struct cpus *cpus);
 
+/* cpus__choose among those that this process may run on, into *chosen, which the caller frees; says what is wrong
+ * with the option --cores, and exits. Returns how many. */
+int cpus__must_choose(const char *text, bool smt, int **chosen);
+
 /* Keeps the calling thread on one CPU, and verifies that it is there. Returns 0 or -errno (-EXDEV: it is
  * elsewhere). */
 int cpus__pin(int cpu);

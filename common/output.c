@@ -143,6 +143,14 @@ void output__must_open(struct output *output, const char *path)
 	}
 }
 
+void output__must_open_both(struct output *table, struct output *json, const char *path, const char *json_path,
+			    const char *otherwise)
+{
+	output__must_open(json, json_path);
+	if (path || !message_quiet)
+		output__must_open(table, path ? path : json->fd == STDOUT_FILENO ? NULL : otherwise);
+}
+
 int output__finish(struct output *output)
 {
 	const char *path = output->path;

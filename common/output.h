@@ -37,6 +37,11 @@ int output__commit(struct output *output);
 /* output__open, or says why not and exits: EXIT_USAGE where the folder is missing, else EXIT_FAILED. */
 void output__must_open(struct output *output, const char *path);
 
+/* The two that every program has, likewise: json_path, and path or otherwise. Without path there is no table under -q,
+ * nor where the JSON is on standard output. */
+void output__must_open_both(struct output *table, struct output *json, const char *path, const char *json_path,
+			    const char *otherwise);
+
 /* output__commit, and says what failed. Returns 0 or -errno. */
 int output__finish(struct output *output);
 

@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "build/version.h"
 #include "common/host.h"
+#include "common/message.h"
 
 char *record__now(char buffer[32])
 {
@@ -56,4 +58,16 @@ int record__write(const json_t *record, FILE *stream)
 	if (!record || json_dumpf(record, stream, JSON_INDENT(2)) || fputc('\n', stream) == EOF)
 		return -EIO;
 	return 0;
+}
+
+int record__report(json_t *record, int err, struct output *table, struct output *json)
+{
+	if (record)
+		err = record__write(record, json->stream) ? -EIO : err;
+	json_decref(record);
+	if (output__finish(table) | output__finish(json))
+		return EXIT_FAILED;
+	if (err)
+		message__error("the report is incomplete: %s", strerror(-err));
+	return err ? EXIT_FAILED : EXIT_MEASURED;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "common/noise.h"
+#include "common/output.h"
 #include "common/stats.h"
 
 /* Writes the time as RFC 3339 in UTC; returns buffer. */
@@ -21,6 +22,10 @@ json_t *record__new(const char *program, char *const *command, const char *start
 json_t *record__real(double value);
 /* {median, min, max, ci95: [low, high], windows}. */
 json_t *record__stats(struct stats stats);
+
+/* Writes the record, which it takes over (NULL: no JSON is wanted), and finishes both outputs; err is what the table's
+ * printing came to. Says what failed. Returns the exit status. */
+int record__report(json_t *record, int err, struct output *table, struct output *json);
 
 /* Writes the record and a newline. Returns 0, or -EIO (the stream tells more). */
 int record__write(const json_t *record, FILE *stream);

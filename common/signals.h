@@ -4,7 +4,6 @@
 #define TOLL_SIGNALS_H
 
 #include <signal.h>
-#include <stdbool.h>
 
 /* SIGINT, SIGTERM and SIGHUP. */
 static inline void signals__ending(sigset_t *set)
@@ -26,14 +25,17 @@ static inline void signals__block(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-/* Has one of them come? It stays pending. */
-static inline bool signals__pending(void)
+/* One of them that has come, and stays pending; or 0. */
+static inline int signals__pending(void)
 {
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 	sigset_t pending;
 
 	sigpending(&pending);
-	return sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0 ||
-	       sigismember(&pending, SIGHUP) > 0;
+	for (unsigned int i = 0; i < sizeof(ending) / sizeof(*ending); i++)
+		if (sigismember(&pending, ending[i]) > 0)
+			return ending[i];
+	return 0;
 }
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_value(const void *a, const void *b)
+int stats__by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -35,7 +35,7 @@ struct stats stats__of(const double *samples, size_t n)
 	if (!n || !(sorted = malloc(n * sizeof(*sorted))))
 		return s;
 	memcpy(sorted, samples, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_value);
+	qsort(sorted, n, sizeof(*sorted), stats__by_value);
 	s.n = n;
 	s.min = sorted[0];
 	s.max = sorted[n - 1];

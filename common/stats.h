@@ -15,6 +15,9 @@ struct stats {
  * 1 - 2 * 0.5^n first reaches 0.95 at n = 6. */
 #define STATS_LEAST 6
 
+/* The order of two doubles, for qsort(3). */
+int stats__by_value(const void *a, const void *b);
+
 /* Summarises n samples; the array is left as it is. The interval is between order statistics, by
  * the binomial distribution with p = 1/2 (Le Boudec, Performance Evaluation of Computer and
  * Communication Systems, theorem 2.1): it assumes independent samples, and no distribution.

@@ -160,10 +160,7 @@ int main(int argc, char **argv)
 	options.plan.cpu = choose_cpu(options.cores);
 	options.plan.progress = !message_quiet && isatty(STDERR_FILENO);
 	told.ablate = options.ablate;
-	output__must_open(&json, options.json);
-	if (!message_quiet || options.output)
-		output__must_open(&table, options.output ? options.output
-				     : json.fd == STDOUT_FILENO ? NULL : "-");
+	output__must_open_both(&table, &json, options.output, options.json, "-");
 	record__now(told.started);
 	signals__block();
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "build/version.h"
+#include "common/arguments.h"
 #include "common/message.h"
 #include "common/units.h"
 
@@ -41,16 +42,6 @@ static const struct argp_option argp_options[] = {
 	{"list", OPT_LIST, NULL, 0, "The engines, and why not those that are not here; the opcodes", 0},
 	{0},
 };
-
-static uint64_t whole(const char *option, const char *text, uint64_t most)
-{
-	uint64_t count = 0;
-
-	if (units__parse_count(text, &count) || count > most)
-		message__usage("%s '%s': not a whole number from 1 to %llu", option, text,
-			       (unsigned long long)most);
-	return count;
-}
 
 static int parse_n(const char *text)
 {
@@ -97,8 +88,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case 'n': options->plan.n = parse_n(text); break;
-	case 'k': options->plan.times = (int)whole("-k", text, MOST_TIMES); break;
-	case 'r': options->plan.samples = (int)whole("-r", text, MOST_SAMPLES); break;
+	case 'k': options->plan.times = (int)arguments__whole("-k", text, MOST_TIMES); break;
+	case 'r': options->plan.samples = (int)arguments__whole("-r", text, MOST_SAMPLES); break;
 	case 'o': options->output = text; break;
 	case 'q': message_quiet = true; break;
 	case OPT_ENGINES: options->engines = text; break;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/clock.h"
 #include "common/message.h"
@@ -58,7 +57,9 @@ static int once(struct arm *arm, enum purpose purpose, struct watcher *watcher, 
 {
 	int err;
 
-	*meter = (struct meter){.purpose = purpose, .watcher = watcher, .sample.sync_seconds = NAN};
+	*meter = (struct meter){.purpose = purpose, .limit = arm->limit, .watcher = watcher, .sample.sync_seconds = NAN};
+	if (purpose == FOR_TRUTH && arm->verified && arm->verified < arm->limit)
+		meter->limit = arm->verified;
 	if (signals__pending())
 		return -EINTR;
 	err = arm->run(arm, meter);
@@ -184,16 +185,12 @@ static int measure(struct arms *arms, const struct arms_plan *plan)
 int arms__run(struct arms *arms, const struct arms_plan *plan)
 {
 	struct noise_reading before = noise__read(), after;
-	const struct timespec now = {0, 0};
-	sigset_t ends;
 	int err = arms->lost ? -ENOMEM : measure(arms, plan);
 
 	after = noise__read();
 	arms->noise = noise__between(&before, &after);
-	arms->noise.other_probes = -1;
-	signals__ending(&ends);
 	if (err == -EINTR)
-		arms->signal = sigtimedwait(&ends, NULL, &now);
+		arms->signal = signals__pending();
 	return err == -EINTR ? 0 : err;
 }
 
@@ -213,7 +210,7 @@ int arms__status(const struct arms *arms)
 			message__error("%s: %s", arm->mode, arm->why);
 		status = EXIT_FAILED;
 	}
-	return arms->signal > 0 ? 128 + arms->signal : status;
+	return arms->signal ? 128 + arms->signal : status;
 }
 
 static struct stats over(const struct arm *arm, double (*figure)(const struct sample *))

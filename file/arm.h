@@ -33,6 +33,7 @@ enum purpose {
 /* Goes around what is measured. */
 struct meter {
 	enum purpose purpose;
+	uint64_t limit;		 /* bytes, at most */
 	struct watcher *watcher; /* FOR_CALLS */
 	json_t *syscalls;	 /* told by meter__stop FOR_CALLS; the arm's */
 	uint64_t started_ns;
@@ -52,12 +53,13 @@ struct arm {
 	size_t block;	  /* bytes a call; 0: the row has none */
 	const struct layer *layer; /* NULL: another's program */
 	int readers;		   /* at once */
-	/* Does it once, at most arm->limit bytes, and sets meter->sample. Returns 0; -EILSEQ: what it did was
+	/* Does it once, at most meter->limit bytes, and sets meter->sample. Returns 0; -EILSEQ: what it did was
 	 * wrong; -ENOTSUP: it can't be had here; -EINTR; or -errno. The reason goes to why. */
 	int (*run)(struct arm *arm, struct meter *meter);
 	void *context; /* the experiment's */
 	bool touched;  /* all bytes are looked at while the clock runs */
 	uint64_t limit; /* bytes a sample */
+	uint64_t verified; /* bytes that are verified, at most; 0: as many as a sample has */
 	bool fixed;	/* limit is not to be adapted to the time */
 
 	enum arm_status status;

@@ -52,3 +52,8 @@ uint64_t checksum__part(const void *data, size_t n, uint64_t offset)
 	}
 	return sum;
 }
+
+void checksum__add(void *sum, const void *data, size_t n, uint64_t offset)
+{
+	*(uint64_t *)sum += checksum__part(data, n, offset);
+}

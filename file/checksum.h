@@ -11,4 +11,7 @@
  * first combined with a key of its 512-byte sector. Not cryptographic. */
 uint64_t checksum__part(const void *data, size_t n, uint64_t offset);
 
+/* Adds that to *sum, a uint64_t: a layer_job.seen. */
+void checksum__add(void *sum, const void *data, size_t n, uint64_t offset);
+
 #endif

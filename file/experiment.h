@@ -10,6 +10,8 @@
 #include "file/options.h"
 #include "file/workfile.h"
 
+struct words;
+
 /* One run of one. */
 struct setting {
 	const struct file_options *options; /* with the experiment's defaults filled in */
@@ -40,13 +42,14 @@ struct experiment {
 
 extern const struct experiment read_experiment, rw_experiment, lines_experiment, words_experiment;
 
-/* Is name in the list of --modes? Always, without one. */
-bool setting__wants(const struct setting *setting, const char *name);
 /* Exits unless every name in --modes is that of an arm. */
 void setting__check_modes(const struct setting *setting);
 /* Opens --file, or makes a file of options->size bytes without filling it. Returns 0, or -errno with the reason in
  * why. */
 int setting__open(struct setting *setting, char *why, size_t why_size);
+/* setting__open; a file that was made gets a text, of which truth (NULL: nobody asks) is told as its maker counted
+ * it. Returns 0, -EINTR, or -errno with the reason in why. */
+int setting__open_text(struct setting *setting, struct words *truth, char *why, size_t why_size);
 
 /* The published figures, as JSON; the caller owns it. */
 json_t *file_seed(void);

@@ -25,5 +25,5 @@ const struct layer layer_null = {"null", "no input or output: the harness itself
 				 NULL, layer__free};
 const struct layer layer_raw = {
 	"raw", "read(2) or write(2) with one reused block",
-	LAYER_READS | LAYER_WRITES | LAYER_STREAMS | LAYER_DIRECT | LAYER_SHARES | LAYER_LINES,
+	LAYER_READS | LAYER_WRITES | LAYER_STREAMS | LAYER_DIRECT | LAYER_LINES,
 	open_raw, layer__move, NULL, layer__free};

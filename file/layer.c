@@ -16,14 +16,6 @@ const struct layer *const layers[] = {
 	&layer_bytes8, &layer_bytes16, &layer_ahead, &layer_pool_ahead, NULL,
 };
 
-const struct layer *layer__find(const char *name)
-{
-	for (int i = 0; layers[i]; i++)
-		if (!strcmp(layers[i]->name, name))
-			return layers[i];
-	return NULL;
-}
-
 int layer__open(struct layer_file **file, const struct layer *layer, const struct layer_job *job, char *why,
 		size_t why_size)
 {

@@ -42,10 +42,9 @@ enum layer_can {
 	LAYER_WRITES = 1,   /* and moves to any offset: a layer of file-rate rw */
 	LAYER_STREAMS = 2,  /* reads what has no offsets and no size: FIFOs, /proc */
 	LAYER_DIRECT = 4,   /* takes O_DIRECT */
-	LAYER_SHARES = 8,   /* several readers may have it open at once */
-	LAYER_WHOLE = 16,   /* one move is the whole file: job.block is its size, or 0 where that is unknown */
-	LAYER_LINES = 32,   /* a layer of file-rate lines */
-	LAYER_READS = 64,   /* a layer of file-rate read */
+	LAYER_WHOLE = 8,    /* one move is the whole file: job.block is its size, or 0 where that is unknown */
+	LAYER_LINES = 16,   /* a layer of file-rate lines */
+	LAYER_READS = 32,   /* a layer of file-rate read */
 };
 
 struct layer {
@@ -68,8 +67,6 @@ extern const struct layer layer_null, layer_raw, layer_whole, layer_whole_huge, 
 	layer_pool_ahead;
 /* All of them, ended by NULL. */
 extern const struct layer *const layers[];
-/* NULL: there is none of that name. */
-const struct layer *layer__find(const char *name);
 
 /* layer->open, but on failure nothing is left open, and why is filled. */
 int layer__open(struct layer_file **file, const struct layer *layer, const struct layer_job *job, char *why,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/signals.h"
+#include "common/arguments.h"
 #include "common/table.h"
 #include "common/units.h"
 #include "file/checksum.h"
@@ -14,7 +14,6 @@
 #include "file/peer.h"
 #include "file/read.h"
 #include "file/report.h"
-#include "file/text.h"
 
 #define VERIFIED (32u << 20) /* bytes a row, at most */
 #define MOST_FITS 16
@@ -51,13 +50,6 @@ static void take_block(void *argument, const void *data, size_t n, uint64_t offs
 	found->err = found->err ? found->err : err;
 }
 
-static int progress(uint64_t done, void *argument)
-{
-	(void)done;
-	(void)argument;
-	return signals__pending();
-}
-
 /* The lines of the first `bytes` bytes, byte by byte. Returns 0 or -errno. */
 static int true_lines(const struct workfile *work, uint64_t bytes, struct found *truth)
 {
@@ -81,15 +73,11 @@ static int run_layer(struct arm *arm, struct meter *meter)
 {
 	const struct setting *setting = arm->context;
 	bool look = meter->purpose == FOR_TRUTH, iterates = arm->kind == iterate;
-	uint64_t limit = arm->limit;
 	struct found found = {.scan = {.work = !iterates ? NULL : look ? add_sum : add_length}}, truth;
 	int err;
 
 	found.scan.argument = &found;
-	if (look && limit > VERIFIED)
-		arm->limit = VERIFIED / arm->block * arm->block;
 	err = read__through(setting, arm, meter, take_block, &found, 0);
-	arm->limit = limit;
 	line_scan__end(&found.scan);
 	meter->sample.items = found.scan.lines;
 	err = err ? err : found.err;
@@ -115,7 +103,7 @@ static int run_getline(struct arm *arm, struct meter *meter)
 	if (!file)
 		return -errno;
 	meter__start(meter);
-	while (meter->sample.bytes < arm->limit && (n = getline(&line, &room, file)) >= 0) {
+	while (meter->sample.bytes < meter->limit && (n = getline(&line, &room, file)) >= 0) {
 		meter->sample.items++;
 		meter->sample.bytes += (uint64_t)n;
 		length += (uint64_t)n;
@@ -168,7 +156,7 @@ static void add_others(struct setting *setting)
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		struct arm *arm;
 
-		if (!setting__wants(setting, others[i].mode))
+		if (!names__have(setting->options->modes, others[i].mode))
 			continue;
 		arm = add_arm(setting, others[i].kind, others[i].mode);
 		arm->run = others[i].run;
@@ -183,17 +171,13 @@ static void add_others(struct setting *setting)
 static int prepare(struct setting *setting, char *why, size_t why_size)
 {
 	const struct file_options *options = setting->options;
-	int err = setting__open(setting, why, why_size);
+	int err = setting__open_text(setting, NULL, why, why_size);
 
-	if (!err && setting->work.made) {
-		err = text__write(setting->work.fd, options->size, NULL, progress, NULL);
-		setting->work.size = options->size;
-	}
 	if (err)
 		return err;
 	for (int kind = setting->work.once; kind < 2; kind++) /* what can be read once is not only counted */
 		for (int i = 0; layers[i]; i++) {
-			if (!(layers[i]->can & LAYER_LINES) || !setting__wants(setting, layers[i]->name))
+			if (!(layers[i]->can & LAYER_LINES) || !names__have(setting->options->modes, layers[i]->name))
 				continue;
 			for (int j = 0; j < options->n_blocks; j++) {
 				struct arm *arm = add_arm(setting, kind ? iterate : count_only, layers[i]->name);
@@ -201,6 +185,7 @@ static int prepare(struct setting *setting, char *why, size_t why_size)
 				arm->layer = layers[i];
 				arm->block = options->blocks[j];
 				arm->run = run_layer;
+				arm->verified = VERIFIED;
 			}
 		}
 	add_others(setting);
@@ -220,7 +205,7 @@ static int print_kind(const struct setting *setting, const char *kind, FILE *str
 						 false};
 	table = table__new(columns, (size_t)n + 1);
 	for (int j = 0; layers[j]; j++) {
-		if (!(layers[j]->can & LAYER_LINES) || !setting__wants(setting, layers[j]->name))
+		if (!(layers[j]->can & LAYER_LINES) || !names__have(setting->options->modes, layers[j]->name))
 			continue;
 		table__cell(table, "%s", layers[j]->name);
 		for (int i = 0; i < n; i++) {

@@ -51,19 +51,9 @@ static int list(void)
 /* The CPUs to run on; the whole program, and what it starts, stays there. */
 static void choose_cpus(struct setting *setting)
 {
-	struct cpus cpus;
-	bool repeated;
-	char why[256];
 	cpu_set_t set;
 
-	if (cpus__find(&cpus) || !(setting->cpus = calloc(cpus.n, sizeof(*setting->cpus)))) {
-		message__error("can't tell which CPUs there are");
-		exit(EXIT_FAILED);
-	}
-	setting->n_cpus = cpus__choose(&cpus, setting->options->cores, false, setting->cpus, &repeated, why, sizeof(why));
-	if (setting->n_cpus < 0)
-		message__usage("--cores: %s", why);
-	cpus__free(&cpus);
+	setting->n_cpus = cpus__must_choose(setting->options->cores, false, &setting->cpus);
 	if (!setting->options->cores)
 		return;
 	CPU_ZERO(&set);
@@ -99,21 +89,9 @@ static void check_once(const struct setting *setting)
 static int report(const struct experiment *experiment, const struct setting *setting, struct output *table,
 		  struct output *json, char *const *argv, const char *started)
 {
-	int err = 0;
+	int err = table->stream ? file_report__print(experiment, setting, table->stream) : 0;
 
-	if (table->stream)
-		err = file_report__print(experiment, setting, table->stream);
-	if (json->stream) {
-		json_t *record = file_report__json(experiment, setting, argv, started);
-
-		err = record__write(record, json->stream) ? -EIO : err;
-		json_decref(record);
-	}
-	if (output__finish(table) | output__finish(json))
-		return EXIT_FAILED;
-	if (err)
-		message__error("the report is incomplete: %s", strerror(-err));
-	return err ? EXIT_FAILED : EXIT_MEASURED;
+	return record__report(json->stream ? file_report__json(experiment, setting, argv, started) : NULL, err, table, json);
 }
 
 int main(int argc, char **argv)
@@ -146,10 +124,7 @@ int main(int argc, char **argv)
 	if (!err) {
 		setting__check_modes(&setting);
 		check_once(&setting);
-		output__must_open(&json, options.json);
-		if (!message_quiet || options.output)
-			output__must_open(&table, options.output ? options.output
-					  : json.fd == STDOUT_FILENO ? NULL : "-");
+		output__must_open_both(&table, &json, options.output, options.json, "-");
 		if (!setting.work.once)
 			signals__block();
 		plan = (struct arms_plan){.rounds = setting.work.once ? 1 : options.rounds, .duration_ns = options.duration_ns,
@@ -163,11 +138,7 @@ int main(int argc, char **argv)
 		told = report(experiment, &setting, &table, &json, argv, started);
 		status = status ? status : told;
 	} else if (err == -EINTR) {
-		const struct timespec now = {0, 0};
-		sigset_t ends;
-
-		signals__ending(&ends);
-		status = 128 + sigtimedwait(&ends, NULL, &now);
+		status = 128 + signals__pending();
 	}
 	experiment->end(&setting);
 	arms__free(&setting.arms);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "build/version.h"
+#include "common/arguments.h"
 #include "common/message.h"
-#include "common/units.h"
 
 #define MOST_BLOCK (1u << 30)
 #define MOST_DEPTH 4096
@@ -45,37 +45,17 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static uint64_t whole(const char *option, const char *text, uint64_t most)
-{
-	uint64_t count = 0;
-
-	if (units__parse_count(text, &count) || count > most)
-		message__usage("%s '%s': not a whole number from 1 to %llu", option, text, (unsigned long long)most);
-	return count;
-}
-
 static void parse_blocks(struct file_options *options, const char *text)
 {
-	for (options->n_blocks = 0; *text;) {
-		size_t n = strcspn(text, ",");
-		char one[32];
+	char one[32];
 
-		snprintf(one, sizeof(one), "%.*s", (int)n, text);
+	for (options->n_blocks = 0; names__next(&text, one, sizeof(one));) {
 		if (options->n_blocks == MOST_BLOCKS)
 			message__usage("--blocks: at most %d sizes", MOST_BLOCKS);
-		options->blocks[options->n_blocks++] = (size_t)whole("--blocks", one, MOST_BLOCK);
-		text += n + (text[n] == ',');
+		options->blocks[options->n_blocks++] = (size_t)arguments__whole("--blocks", one, MOST_BLOCK);
 	}
 	if (!options->n_blocks)
 		message__usage("--blocks: no size given");
-}
-
-static void parse_duration(struct file_options *options, const char *text)
-{
-	int err = units__parse_duration(text, &options->duration_ns);
-
-	if (err)
-		message__usage("-d '%s': not a duration such as 250ms or 2s", text);
 }
 
 static void parse_experiment(struct file_options *options, const struct argp_state *state, const char *text)
@@ -97,17 +77,17 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case OPT_FILE: options->file = text; break;
-	case OPT_SIZE: options->size = whole("--size", text, 1ull << 60); break;
+	case OPT_SIZE: options->size = arguments__whole("--size", text, 1ull << 60); break;
 	case OPT_DIR: options->dir = text; break;
 	case OPT_MODES: options->modes = text; break;
 	case OPT_BLOCKS: parse_blocks(options, text); break;
-	case 'r': options->rounds = (int)whole("-r", text, MOST_ROUNDS); break;
-	case 'd': parse_duration(options, text); break;
+	case 'r': options->rounds = (int)arguments__whole("-r", text, MOST_ROUNDS); break;
+	case 'd': options->duration_ns = arguments__duration("-d", text); break;
 	case OPT_TOUCH: options->touch = true; break;
 	case OPT_COLD: options->cold = true; break;
 	case OPT_DIRECT: options->direct = true; break;
-	case OPT_DEPTH: options->depth = (int)whole("--depth", text, MOST_DEPTH); break;
-	case OPT_POOL: options->pool = (int)whole("--pool", text, MOST_POOL); break;
+	case OPT_DEPTH: options->depth = (int)arguments__whole("--depth", text, MOST_DEPTH); break;
+	case OPT_POOL: options->pool = (int)arguments__whole("--pool", text, MOST_POOL); break;
 	case OPT_CALLS: options->calls = true; break;
 	case OPT_CORES: options->cores = text; break;
 	case OPT_FOLD: options->fold = true; break;

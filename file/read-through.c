@@ -31,14 +31,13 @@ static struct layer_job job_of(const struct setting *setting, const struct arm *
 	return job;
 }
 
-static int read_alone(const struct setting *setting, struct arm *arm, struct meter *meter, const struct layer_job *job)
+static int read_alone(struct arm *arm, struct meter *meter, const struct layer_job *job)
 {
-	uint64_t most = arm->limit == UINT64_MAX ? UINT64_MAX : job->block ? (arm->limit + job->block - 1) / job->block : 1;
+	uint64_t most = meter->limit == UINT64_MAX ? UINT64_MAX : job->block ? (meter->limit + job->block - 1) / job->block : 1;
 	uint64_t moves = 0;
 	struct layer_file *file;
 	int err = layer__open(&file, arm->layer, job, arm->why, sizeof(arm->why));
 
-	(void)setting;
 	if (err)
 		return err;
 	meter__start(meter);
@@ -90,7 +89,7 @@ static void read_together(struct crew *crew, struct readers *readers, int n, str
 static int read_shared(const struct setting *setting, struct arm *arm, struct meter *meter, const struct layer_job *job,
 		       size_t size)
 {
-	uint64_t bytes = arm->limit < setting->work.size ? arm->limit : setting->work.size;
+	uint64_t bytes = meter->limit < setting->work.size ? meter->limit : setting->work.size;
 	uint64_t blocks = (bytes + job->block - 1) / job->block;
 	int n = arm->readers, err = 0;
 	struct readers readers = {.list = calloc((size_t)n, sizeof(*readers.list))};
@@ -129,7 +128,7 @@ static int read_shared(const struct setting *setting, struct arm *arm, struct me
 static int check_size(const struct setting *setting, struct arm *arm, const struct meter *meter)
 {
 	const struct workfile *work = &setting->work;
-	uint64_t expected = arm->limit < work->size ? arm->limit : work->size;
+	uint64_t expected = meter->limit < work->size ? meter->limit : work->size;
 	struct stat now;
 
 	if (work->once || !work->size || arm->layer == &layer_null)
@@ -156,6 +155,6 @@ int read__through(const struct setting *setting, struct arm *arm, struct meter *
 		err = workfile__chill(&setting->work);
 	if (!err)
 		err = arm->readers > 1 ? read_shared(setting, arm, meter, &job, size)
-				       : read_alone(setting, arm, meter, &job);
+				       : read_alone(arm, meter, &job);
 	return err ? err : check_size(setting, arm, meter);
 }

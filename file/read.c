@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/message.h"
 #include "common/table.h"
 #include "common/units.h"
@@ -24,11 +25,6 @@ struct truth {
 	uint64_t *sums; /* [pieces] */
 	uint64_t pieces; /* summed up so far */
 };
-
-static void add_up(void *sum, const void *data, size_t n, uint64_t offset)
-{
-	*(uint64_t *)sum += checksum__part(data, n, offset);
-}
 
 /* The sum of the first `bytes` bytes, as plain preads have it. Returns 0 or -errno. */
 static int true_sum(struct truth *truth, uint64_t bytes, uint64_t *sum)
@@ -77,7 +73,7 @@ static int run_layer(struct arm *arm, struct meter *meter)
 	if (!sums)
 		return -ENOMEM;
 	memset(sums, 0, sizeof(*sums) * (size_t)arm->readers);
-	err = read__through(setting, arm, meter, look ? add_up : NULL, sums, sizeof(*sums));
+	err = read__through(setting, arm, meter, look ? checksum__add : NULL, sums, sizeof(*sums));
 	for (int i = 0; i < arm->readers; i++)
 		sum += sums[i].sum;
 	free(sums);
@@ -95,7 +91,7 @@ static int run_dd(struct arm *arm, struct meter *meter)
 {
 	const struct truth *truth = arm->context;
 	const struct setting *setting = truth->setting;
-	uint64_t size = setting->work.size, bytes = arm->limit < size ? arm->limit : size;
+	uint64_t size = setting->work.size, bytes = meter->limit < size ? meter->limit : size;
 	uint64_t blocks = (bytes + arm->block - 1) / arm->block;
 	char in[4200], block[32], count[32], *said, *at;
 	const char *argv[] = {"dd", in, "of=/dev/null", block, count, setting->options->direct ? "iflag=direct" : NULL,
@@ -175,14 +171,9 @@ static void add_all_readers(struct setting *setting)
 	snprintf(mode, sizeof(mode), "pread-%d", setting->n_cpus);
 	if (!at)
 		add_readers(setting, mode);
-	while (at && *at) {
-		size_t n = strcspn(at, ",");
-
-		snprintf(mode, sizeof(mode), "%.*s", (int)n, at);
+	while (at && names__next(&at, mode, sizeof(mode)))
 		if (!strncmp(mode, "pread-", strlen("pread-")))
 			add_readers(setting, mode);
-		at += n + (at[n] == ',');
-	}
 }
 
 static int prepare(struct setting *setting, char *why, size_t why_size)
@@ -199,7 +190,7 @@ static int prepare(struct setting *setting, char *why, size_t why_size)
 	if (err)
 		return err;
 	for (int i = 0; layers[i]; i++) {
-		if (!(layers[i]->can & LAYER_READS) || !setting__wants(setting, layers[i]->name))
+		if (!(layers[i]->can & LAYER_READS) || !names__have(setting->options->modes, layers[i]->name))
 			continue;
 		if (layers[i]->can & LAYER_WHOLE)
 			add_arm(setting, layers[i]->name, (size_t)setting->work.size, layers[i])->fixed = true;
@@ -208,7 +199,7 @@ static int prepare(struct setting *setting, char *why, size_t why_size)
 				add_arm(setting, layers[i]->name, setting->options->blocks[j], layers[i]);
 	}
 	add_all_readers(setting);
-	if (setting__wants(setting, "dd"))
+	if (names__have(setting->options->modes, "dd"))
 		for (int j = 0; j < setting->options->n_blocks; j++)
 			add_arm(setting, "dd", setting->options->blocks[j], NULL);
 	return 0;

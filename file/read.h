@@ -5,7 +5,7 @@
 
 #include "file/experiment.h"
 
-/* Reads arm->limit bytes (or to the end) through arm->layer, with arm->readers at once if the layer lets
+/* Reads meter->limit bytes (or to the end) through arm->layer, with arm->readers at once if the layer lets
  * several; what it reads, seen sees (NULL: nobody), with that argument: argument[i], size bytes apart, for reader
  * i. Sets meter->sample. Returns 0 or -errno with the reason in arm->why. */
 int read__through(const struct setting *setting, struct arm *arm, struct meter *meter,

@@ -7,9 +7,9 @@
 #include "common/record.h"
 #include "common/table.h"
 #include "common/units.h"
+#include "probes/calls.h"
 
 #define CLOSE 1.10 /* a layer that takes no more than this times the base's time no longer matters */
-#define MOST_POINTS MOST_BLOCKS
 
 __asm__(".section .rodata\n"
 	".global file_seed_text\n"
@@ -61,7 +61,7 @@ int fits__of(const struct arms *arms, const char *kind, const char *base, struct
 
 	for (int i = 0; i < arms->n && n < most; i++) {
 		struct fit *fit = &fits[n];
-		double x[MOST_POINTS], y[MOST_POINTS];
+		double x[MOST_BLOCKS], y[MOST_BLOCKS];
 		int j = 0;
 
 		if (strcmp(arms->arms[i].kind, kind) != 0 || !arms->arms[i].block)
@@ -71,7 +71,7 @@ int fits__of(const struct arms *arms, const char *kind, const char *base, struct
 		if (j < n)
 			continue;
 		*fit = (struct fit){.mode = arms->arms[i].mode, .kind = kind};
-		for (j = i; j < arms->n && fit->points < MOST_POINTS; j++) {
+		for (j = i; j < arms->n && fit->points < MOST_BLOCKS; j++) {
 			const struct arm *arm = &arms->arms[j];
 
 			if (strcmp(arm->kind, kind) != 0 || strcmp(arm->mode, fit->mode) != 0 || !arm->n || !arm->block)
@@ -188,8 +188,6 @@ void arms__print_calls(const struct arms *arms, FILE *stream)
 
 	for (int i = 0; i < arms->n; i++) {
 		const struct arm *arm = &arms->arms[i];
-		const char *name;
-		json_t *count;
 		char size[32];
 
 		if (!arm->syscalls)
@@ -198,10 +196,7 @@ void arms__print_calls(const struct arms *arms, FILE *stream)
 			fputs("\nsystem calls for each call of a layer, counted in a run apart:\n", stream);
 		first = false;
 		fprintf(stream, "  %-12s %5s ", arm->mode, arm->block ? units__print_size(size, sizeof(size), arm->block) : "");
-		json_object_foreach(arm->syscalls, name, count)
-			if (json_number_value(count) >= 0.0005)
-				fprintf(stream, " %s %.3f", name, json_number_value(count));
-		fputc('\n', stream);
+		calls__print(arm->syscalls, stream);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/arguments.h"
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/table.h"
@@ -56,11 +57,6 @@ static struct places places_of(const struct setting *setting, const struct arm *
 			       .unit = setting->options->direct ? PAGE : 1, .state = 0x9e3779b97f4a7c15u};
 }
 
-static void add_up(void *sum, const void *data, size_t n, uint64_t offset)
-{
-	*(uint64_t *)sum += checksum__part(data, n, offset);
-}
-
 /* A file of which each byte tells where it is; none is 0. */
 static void make_bytes(void *argument, void *data, size_t n, uint64_t offset)
 {
@@ -86,7 +82,7 @@ static int verify(struct arm *arm, const struct rw *rw, bool write, uint64_t mov
 		if (n < 0) {
 			err = (int)n;
 		} else if (!write) {
-			add_up(&true_sum, found, (size_t)n, at);
+			checksum__add(&true_sum, found, (size_t)n, at);
 		} else {
 			make_bytes(NULL, expected, arm->block, at);
 			if ((size_t)n < arm->block || memcmp(found, expected, arm->block) != 0)
@@ -116,13 +112,12 @@ static int run(struct arm *arm, struct meter *meter)
 {
 	const struct rw *rw = arm->context;
 	bool write = strstr(arm->kind, "write"), look = meter->purpose == FOR_TRUTH;
-	uint64_t bytes = look && arm->limit > VERIFIED ? VERIFIED : arm->limit, sum = 0, synced;
-	uint64_t moves = bytes > arm->block ? bytes / arm->block : 1;
+	uint64_t moves = meter->limit > arm->block ? meter->limit / arm->block : 1, sum = 0, synced;
 	struct places places = places_of(rw->setting, arm);
 	const struct layer_job job = {.path = write ? rw->written.path : rw->setting->work.path, .block = arm->block,
 				      .write = write, .direct = rw->setting->options->direct,
 				      .depth = rw->setting->options->depth, .pool = rw->setting->options->pool,
-				      .seen = look ? add_up : NULL, .fill = look ? make_bytes : NULL, .argument = &sum};
+				      .seen = look ? checksum__add : NULL, .fill = look ? make_bytes : NULL, .argument = &sum};
 	struct layer_file *file;
 	int err = write ? clear(rw, arm) : 0;
 
@@ -176,7 +171,7 @@ static int prepare(struct setting *setting, char *why, size_t why_size)
 			for (int j = 0; layers[j]; j++) {
 				struct arm *arm;
 
-				if (!(layers[j]->can & LAYER_WRITES) || !setting__wants(setting, layers[j]->name))
+				if (!(layers[j]->can & LAYER_WRITES) || !names__have(setting->options->modes, layers[j]->name))
 					continue;
 				arm = arms__add(&setting->arms);
 				snprintf(arm->mode, sizeof(arm->mode), "%s", layers[j]->name);
@@ -185,6 +180,7 @@ static int prepare(struct setting *setting, char *why, size_t why_size)
 				arm->layer = layers[j];
 				arm->context = rw;
 				arm->run = run;
+				arm->verified = VERIFIED;
 				if (options->direct && !(layers[j]->can & LAYER_DIRECT)) {
 					arm->status = ARM_UNAVAILABLE;
 					snprintf(arm->why, sizeof(arm->why), "not with O_DIRECT");
@@ -203,7 +199,7 @@ static int print_kind(const struct setting *setting, const char *kind, FILE *str
 	int n = 0, err;
 
 	for (int j = 0; layers[j] && n < 8; j++)
-		if ((layers[j]->can & LAYER_WRITES) && setting__wants(setting, layers[j]->name)) {
+		if ((layers[j]->can & LAYER_WRITES) && names__have(setting->options->modes, layers[j]->name)) {
 			shown[n] = layers[j];
 			columns[++n] = (struct column){layers[j]->name, 8, false};
 		}
@@ -295,7 +291,7 @@ static int print(const struct setting *setting, FILE *stream)
 	}
 	fputs("\nfsync(2) after writing, apart from the above, ns a byte:\n", stream);
 	for (int j = 0; layers[j]; j++)
-		if ((layers[j]->can & LAYER_WRITES) && setting__wants(setting, layers[j]->name))
+		if ((layers[j]->can & LAYER_WRITES) && names__have(setting->options->modes, layers[j]->name))
 			fprintf(stream, "  %-12s sequential %.2f, random %.2f\n", layers[j]->name,
 				ns_per_byte(setting, kinds[1], layers[j]->name, true),
 				ns_per_byte(setting, kinds[3], layers[j]->name, true));

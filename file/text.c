@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/output.h"
+#include "file/random.h"
 
 enum {
 	CELL = 16,	   /* bytes of a vocabulary entry: up to 14 of text, zeros, its length last */
@@ -30,20 +31,10 @@ struct text {
 	char buffer[BUFFER + BATCH * CELL];
 };
 
-/* splitmix64, by Sebastiano Vigna (public domain). */
-static inline uint64_t draw(uint64_t *seed)
-{
-	uint64_t z = *seed += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return z ^ (z >> 31);
-}
-
 /* A number below n. */
 static inline unsigned draw_below(uint64_t *seed, unsigned n)
 {
-	return (unsigned)((draw(seed) >> 32) * n >> 32);
+	return (unsigned)((random__next(seed) >> 32) * n >> 32);
 }
 
 /* Consonants and vowels in turn. Frequent words are short, so that the text's mean is that of English. */
@@ -139,7 +130,7 @@ static void draw_ranks(struct text *text, uint32_t *ranks)
 	uint32_t withins[BATCH];
 
 	for (int i = 0; i < BATCH; i++) {
-		unsigned __int128 product = (unsigned __int128)draw(&text->seed) * TEXT_WORDS;
+		unsigned __int128 product = (unsigned __int128)random__next(&text->seed) * TEXT_WORDS;
 
 		ranks[i] = (uint32_t)(product >> 64);
 		withins[i] = (uint32_t)((uint64_t)product >> 32);

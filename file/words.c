@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/message.h"
 #include "common/output.h"
 #include "common/record.h"
-#include "common/signals.h"
 #include "common/table.h"
 #include "file/peer.h"
 #include "file/report.h"
-#include "file/text.h"
 #include "file/word-count.h"
 
 #define PART (64u << 20) /* bytes of the part that other programs count, unless --all */
@@ -47,13 +46,6 @@ struct contest {
 	struct words found[2];	/* in the whole and in the part; total 0: not yet known */
 	struct words truth;	/* of a text that was made: as its maker counted them */
 };
-
-static int progress(uint64_t done, void *argument)
-{
-	(void)done;
-	(void)argument;
-	return signals__pending();
-}
 
 static bool equal(const struct words *a, const struct words *b)
 {
@@ -177,7 +169,7 @@ static void add_ours(struct contest *contest, const char *kind, int threads)
 	struct arm *arm;
 
 	snprintf(mode, sizeof(mode), "words-%d", threads);
-	if (!setting__wants(contest->setting, mode))
+	if (!names__have(contest->setting->options->modes, mode))
 		return;
 	arm = add_arm(contest, kind, mode);
 	arm->run = run_ours;
@@ -195,7 +187,7 @@ static void add_peers(struct contest *contest, const char *kind)
 	for (size_t i = 0; i < PEERS; i++) {
 		struct arm *arm;
 
-		if (!setting__wants(contest->setting, peers[i].name))
+		if (!names__have(contest->setting->options->modes, peers[i].name))
 			continue;
 		arm = add_arm(contest, kind, peers[i].name);
 		arm->run = run_peer;
@@ -234,11 +226,7 @@ static int prepare(struct setting *setting, char *why, size_t why_size)
 		return -ENOMEM;
 	contest->setting = setting;
 	contest->part.fd = -1;
-	err = setting__open(setting, why, why_size);
-	if (!err && setting->work.made) {
-		err = text__write(setting->work.fd, setting->options->size, &contest->truth, progress, NULL);
-		setting->work.size = setting->options->size;
-	}
+	err = setting__open_text(setting, &contest->truth, why, why_size);
 	if (err)
 		return err;
 	kind = setting->options->all || setting->work.size <= PART ? whole : part;

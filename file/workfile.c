@@ -13,6 +13,7 @@
 
 #include "common/output.h"
 #include "common/signals.h"
+#include "file/random.h"
 
 #define PIECE (1u << 20)
 
@@ -96,16 +97,6 @@ int workfile__make(struct workfile *file, const char *dir, uint64_t size, char *
 	return 0;
 }
 
-/* splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
 int workfile__fill(struct workfile *file, uint64_t size)
 {
 	uint64_t *piece = malloc(PIECE), state = 0;
@@ -115,7 +106,7 @@ int workfile__fill(struct workfile *file, uint64_t size)
 		size_t n = size - done < PIECE ? (size_t)(size - done) : PIECE;
 
 		for (size_t i = 0; i < PIECE / sizeof(*piece); i++)
-			piece[i] = next_random(&state);
+			piece[i] = random__next(&state);
 		err = signals__pending() ? -EINTR : output__write_all(file->fd, piece, n);
 		done += n;
 	}

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "common/clock.h"
+#include "common/stats.h"
 #include "message/broadcast-internal.h"
 
 #define SETUP_LIMIT_NS 120000000000u
@@ -171,13 +172,6 @@ int broadcast__open(struct broadcast **broadcast, const struct broadcast_plan *p
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The receipts, as times since `start`. Returns 0 or -ENOMEM. */
 static int summarise(const struct broadcast *b, uint64_t began, struct broadcast_round *round)
 {
@@ -192,7 +186,7 @@ static int summarise(const struct broadcast *b, uint64_t began, struct broadcast
 		if (at)
 			ms[n++] = (double)(at - began) / 1e6;
 	}
-	qsort(ms, n, sizeof(*ms), compare);
+	qsort(ms, n, sizeof(*ms), stats__by_value);
 	round->received = n;
 	if (n) {
 		round->min_ms = ms[0];

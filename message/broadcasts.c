@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/message.h"
 #include "common/record.h"
 #include "common/signals.h"
@@ -30,15 +31,16 @@ struct rows {
 
 static void check(const struct message_options *options)
 {
-	for (const char *at = options->modes; at && *at;) {
-		size_t n = strcspn(at, ",");
+	const char *at = options->modes;
+	char name[32];
+
+	while (at && names__next(&at, name, sizeof(name))) {
 		int i = 0;
 
-		while (i < STRATEGIES && (strlen(strategy_names[i]) != n || strncmp(strategy_names[i], at, n) != 0))
+		while (i < STRATEGIES && strcmp(strategy_names[i], name) != 0)
 			i++;
 		if (i == STRATEGIES)
-			message__usage("--modes '%.*s': unknown; --list shows what there is", (int)n, at);
-		at += n + (at[n] == ',');
+			message__usage("--modes '%s': unknown; --list shows what there is", name);
 	}
 }
 
@@ -101,7 +103,7 @@ static int measure(struct run *run)
 	for (int k = 0; k < options->n_clients && !err; k++) {
 		n = rows->n;
 		for (int i = 0; i < STRATEGIES; i++)
-			if (message_options__wants(options, strategy_names[i]))
+			if (names__have(options->modes, strategy_names[i]))
 				rows->rows[rows->n++] =
 					(struct row){.strategy = (enum strategy)i, .clients = options->clients[k],
 						     .rounds = calloc((size_t)options->rounds, sizeof(struct broadcast_round))};

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/output.h"
 #include "message/channel.h"
 
 #define BATCH_BYTES 65536u
@@ -114,24 +115,6 @@ void stream__close(struct channel *channel)
 	free(stream);
 }
 
-/* Writes it all; SIGPIPE must be ignored. Returns 0 or -errno. */
-static int write_all(int fd, const void *data, size_t n)
-{
-	const uint8_t *at = data;
-
-	while (n) {
-		ssize_t put = write(fd, at, n);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put <= 0)
-			return put ? -errno : -EPIPE;
-		at += put;
-		n -= (size_t)put;
-	}
-	return 0;
-}
-
 /* The i-th message as it goes over the stream: its number is in it. */
 static const void *wire_of(struct channel *channel, uint64_t i)
 {
@@ -147,7 +130,7 @@ int stream__send_each(struct channel *channel, uint64_t n)
 	int err = 0;
 
 	for (; n && !err; n--) {
-		err = write_all(stream->out, wire_of(channel, channel->next), stream->wire);
+		err = output__write_all(stream->out, wire_of(channel, channel->next), stream->wire);
 		channel->next += !err;
 	}
 	return err;
@@ -164,7 +147,7 @@ int stream__send_batch(struct channel *channel, uint64_t n)
 
 		for (size_t i = 0; i < k; i++)
 			memcpy(stream->batch + i * stream->wire, wire_of(channel, channel->next + i), stream->wire);
-		err = write_all(stream->out, stream->batch, k * stream->wire);
+		err = output__write_all(stream->out, stream->batch, k * stream->wire);
 		channel->next += err ? 0 : k;
 		n -= k;
 	}
@@ -188,7 +171,7 @@ static int write_rest(struct channel *channel, size_t k, size_t done)
 	for (size_t i = done / stream->wire; i < k && !err; i++) {
 		size_t from = i == done / stream->wire ? done % stream->wire : 0;
 
-		err = write_all(stream->out, (const uint8_t *)wire_of(channel, channel->next + i) + from, stream->wire - from);
+		err = output__write_all(stream->out, (const uint8_t *)wire_of(channel, channel->next + i) + from, stream->wire - from);
 	}
 	return err;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "build/version.h"
+#include "common/arguments.h"
 #include "common/message.h"
-#include "common/units.h"
 
 #define MOST_BYTES (256u << 20)
 #define MOST_ROUNDS 1000
@@ -39,32 +39,20 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-static uint64_t whole(const char *option, const char *text, uint64_t most)
-{
-	uint64_t count = 0;
-
-	if (units__parse_count(text, &count) || count > most)
-		message__usage("%s '%s': not a whole number from 1 to %llu", option, text, (unsigned long long)most);
-	return count;
-}
-
 /* Nothing is a number, too. */
 static uint64_t whole_or_none(const char *option, const char *text, uint64_t most)
 {
-	return strcmp(text, "0") ? whole(option, text, most) : 0;
+	return strcmp(text, "0") ? arguments__whole(option, text, most) : 0;
 }
 
 static void parse_clients(struct message_options *options, const char *text)
 {
-	for (options->n_clients = 0; *text;) {
-		size_t n = strcspn(text, ",");
-		char one[32];
+	char one[32];
 
-		snprintf(one, sizeof(one), "%.*s", (int)n, text);
+	for (options->n_clients = 0; names__next(&text, one, sizeof(one));) {
 		if (options->n_clients == MOST_CLIENT_NUMBERS)
 			message__usage("--clients: at most %d numbers", MOST_CLIENT_NUMBERS);
-		options->clients[options->n_clients++] = whole("--clients", one, MOST_CLIENTS);
-		text += n + (text[n] == ',');
+		options->clients[options->n_clients++] = arguments__whole("--clients", one, MOST_CLIENTS);
 	}
 	if (!options->n_clients)
 		message__usage("--clients: no number given");
@@ -75,20 +63,17 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	struct message_options *options = state->input;
 
 	switch (key) {
-	case 'n': options->n = whole("-n", text, 1ull << 40); break;
+	case 'n': options->n = arguments__whole("-n", text, 1ull << 40); break;
 	case 's': options->size = (size_t)whole_or_none("-s", text, MOST_BYTES); break;
 	case OPT_MODES: options->modes = text; break;
-	case 'r': options->rounds = (int)whole("-r", text, MOST_ROUNDS); break;
-	case 'd':
-		if (units__parse_duration(text, &options->duration_ns))
-			message__usage("-d '%s': not a duration such as 250ms or 2s", text);
-		break;
+	case 'r': options->rounds = (int)arguments__whole("-r", text, MOST_ROUNDS); break;
+	case 'd': options->duration_ns = arguments__duration("-d", text); break;
 	case OPT_TOUCH: options->look = true; break;
 	case OPT_CALLS: options->calls = true; break;
-	case OPT_PAIRS: options->pairs = (int)whole("--pairs", text, MOST_PAIRS); break;
+	case OPT_PAIRS: options->pairs = (int)arguments__whole("--pairs", text, MOST_PAIRS); break;
 	case OPT_CLIENTS: parse_clients(options, text); break;
 	case OPT_STALLED: options->stalled = whole_or_none("--stalled", text, MOST_CLIENTS); break;
-	case OPT_THREADS: options->threads = (int)whole("--threads", text, 64); break;
+	case OPT_THREADS: options->threads = (int)arguments__whole("--threads", text, 64); break;
 	case OPT_CORES: options->cores = text; break;
 	case OPT_JSON: options->json = text; break;
 	case 'o': options->output = text; break;
@@ -147,21 +132,4 @@ void message_options__parse(struct message_options *options, int argc, char **ar
 	options->threads = options->threads ? options->threads : 2;
 	options->duration_ns = options->duration_ns ? options->duration_ns : 250000000;
 	options->rounds = options->rounds ? options->rounds : options->broadcast ? 6 : 5;
-}
-
-bool message_options__wants(const struct message_options *options, const char *name)
-{
-	const char *at = options->modes;
-	size_t length = strlen(name);
-
-	if (!at)
-		return true;
-	while (*at) {
-		size_t n = strcspn(at, ",");
-
-		if (n == length && !strncmp(at, name, n))
-			return true;
-		at += n + (at[n] == ',');
-	}
-	return false;
 }

@@ -28,7 +28,4 @@ struct message_options {
 /* Fills options; exits on --help, --version and errors of usage. */
 void message_options__parse(struct message_options *options, int argc, char **argv);
 
-/* Is name in the list of --modes? Always, without one. */
-bool message_options__wants(const struct message_options *options, const char *name);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arguments.h"
 #include "common/clock.h"
 #include "common/message.h"
 #include "common/record.h"
@@ -176,15 +177,12 @@ static int measure_rows(const struct run *run, struct rows *rows)
 
 static void check(const struct message_options *options)
 {
-	for (const char *at = options->modes; at && *at;) {
-		size_t n = strcspn(at, ",");
-		char name[32];
+	const char *at = options->modes;
+	char name[32];
 
-		snprintf(name, sizeof(name), "%.*s", (int)n, at);
+	while (at && names__next(&at, name, sizeof(name)))
 		if (!channel_kind__find(name))
 			message__usage("--modes '%s': unknown; --list shows what there is", name);
-		at += n + (at[n] == ',');
-	}
 }
 
 static int add_rows(struct run *run, struct rows *rows)
@@ -201,7 +199,7 @@ static int add_rows(struct run *run, struct rows *rows)
 			for (int place = 0; place < PLACES; place++) {
 				struct row *row = &rows->rows[rows->n];
 
-				if (!message_options__wants(run->options, channel_kinds[i].name) ||
+				if (!names__have(run->options->modes, channel_kinds[i].name) ||
 				    (ping && (channel_kinds[i].collects || run->options->pairs > 1)))
 					continue;
 				*row = (struct row){.kind = &channel_kinds[i], .place = place, .ping = ping,
@@ -348,19 +346,13 @@ static void print_calls(const struct rows *rows, FILE *stream)
 	bool first = true;
 
 	for (int i = 0; i < rows->n; i++) {
-		const char *name;
-		json_t *count;
-
 		if (!rows->rows[i].syscalls)
 			continue;
 		if (first)
 			fputs("\nsystem calls a message, of sender and receiver, counted in a run apart:\n", stream);
 		first = false;
 		fprintf(stream, "  %-14s %-4s", rows->rows[i].kind->name, places[rows->rows[i].place]);
-		json_object_foreach(rows->rows[i].syscalls, name, count)
-			if (json_number_value(count) >= 0.0005)
-				fprintf(stream, " %s %.3f", name, json_number_value(count));
-		fputc('\n', stream);
+		calls__print(rows->rows[i].syscalls, stream);
 	}
 }
 

@@ -71,6 +71,17 @@ void calls__divide(json_t *calls, uint64_t n)
 		json_object_set_new(calls, name, json_real(json_number_value(count) / (double)(n ? n : 1)));
 }
 
+void calls__print(json_t *calls, FILE *stream)
+{
+	const char *name;
+	json_t *count;
+
+	json_object_foreach(calls, name, count)
+		if (json_number_value(count) >= 0.0005)
+			fprintf(stream, " %s %.3f", name, json_number_value(count));
+	fputc('\n', stream);
+}
+
 void calls__close(struct watcher *watcher)
 {
 	if (watcher)

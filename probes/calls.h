@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct watcher;
 
@@ -17,6 +18,8 @@ void calls__start(struct watcher *watcher);
 json_t *calls__stop(struct watcher *watcher);
 /* Makes them calls for each of n. */
 void calls__divide(json_t *calls, uint64_t n);
+/* Writes " read 1.000 write 0.500" and a newline: those that are not all but never made. */
+void calls__print(json_t *calls, FILE *stream);
 void calls__close(struct watcher *watcher);
 
 #endif

@@ -41,18 +41,6 @@ struct costing {
 	struct noise noise;
 };
 
-static int pending_signal(void)
-{
-	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-	sigset_t pending;
-
-	sigpending(&pending);
-	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++)
-		if (sigismember(&pending, ending[i]) > 0)
-			return ending[i];
-	return 0;
-}
-
 static void prepare(struct costing *costing)
 {
 	static struct observer observers[MOST_OBSERVERS];
@@ -85,7 +73,7 @@ static void measure(struct costing *costing, struct row *row)
 		return;
 	count = count < LEAST_CALLS ? LEAST_CALLS : count;
 	err = observer->measure(observer, &costing->subject, count, &sample, row->why, sizeof(row->why));
-	costing->signal = pending_signal();
+	costing->signal = signals__pending();
 	if (err == -EINTR) {
 		row->why[0] = '\0';
 	} else if (!err) {
@@ -223,17 +211,7 @@ static int report(const struct costing *costing, struct output *table, struct ou
 {
 	int err = table->stream ? print(costing, table->stream) : 0;
 
-	if (json->stream) {
-		json_t *record = as_json(costing);
-
-		err = record__write(record, json->stream) ? -EIO : err;
-		json_decref(record);
-	}
-	if (output__finish(table) | output__finish(json))
-		return EXIT_FAILED;
-	if (err)
-		message__error("the report is incomplete: %s", strerror(-err));
-	return err ? EXIT_FAILED : EXIT_MEASURED;
+	return record__report(json->stream ? as_json(costing) : NULL, err, table, json);
 }
 
 /* Ours that lost calls, or nothing measured at all. */
@@ -273,10 +251,7 @@ int cost(const struct options *options, const struct call *call, int cpu, char *
 		message__error("--call %s: %s", call->name, strerror(-err));
 		return EXIT_FAILED;
 	}
-	output__must_open(&json, options->json);
-	if (!message_quiet || options->output)
-		output__must_open(&table, options->output ? options->output
-				     : json.fd == STDOUT_FILENO ? NULL : "-");
+	output__must_open_both(&table, &json, options->output, options->json, "-");
 	signals__block();
 	record__now(costing.started);
 	prepare(&costing);

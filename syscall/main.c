@@ -158,30 +158,14 @@ static void plan_driver(struct plan *plan, const struct options *options)
 /* Chooses call, CPUs and threads; exits where that can't be. The caller frees plan->cpus. */
 static void plan_where(struct plan *plan, const struct options *options)
 {
-	struct cpus cpus;
-	bool repeated;
-	char why[256];
-	int *chosen = NULL, err;
+	int *chosen;
 
 	plan->call = call__find(options->call);
 	if (!plan->call)
 		message__usage("--call '%s': unknown; --list shows what there is", options->call);
 	plan_driver(plan, options);
-	err = cpus__find(&cpus);
-	if (!err && !(chosen = calloc(cpus.n, sizeof(*chosen))))
-		err = -ENOMEM;
-	if (err) {
-		message__error("can't tell which CPUs there are: %s", strerror(-err));
-		exit(EXIT_FAILED);
-	}
+	plan->cores = cpus__must_choose(options->cores, options->smt, &chosen);
 	plan->cpus = chosen;
-	plan->cores = cpus__choose(&cpus, options->cores, options->smt, chosen, &repeated, why,
-				   sizeof(why));
-	if (plan->cores < 0)
-		message__usage("--cores: %s", why);
-	if (repeated)
-		message__notice("--cores: a CPU is named twice; it is used once");
-	cpus__free(&cpus);
 	if (options->threads &&
 	    (options->threads < (uint64_t)plan->cores || options->threads > MOST_THREADS))
 		message__usage("--threads: from %d (one a core) to %d", plan->cores, MOST_THREADS);
@@ -225,10 +209,7 @@ int main(int argc, char **argv)
 	}
 	others = others__attached(); /* before ours are loaded */
 	counter = open_counter(&options, plan.call);
-	output__must_open(&json, options.json);
-	if (!message_quiet || options.output)
-		output__must_open(&table, options.output ? options.output
-				     : json.fd == STDOUT_FILENO ? NULL : "-");
+	output__must_open_both(&table, &json, options.output, options.json, "-");
 	err = privileges__drop(counter && counter->kind->admin);
 	if (err)
 		message__notice("capabilities not needed are kept: %s", strerror(-err));

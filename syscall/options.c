@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "build/version.h"
+#include "common/arguments.h"
 #include "common/message.h"
 #include "common/units.h"
 #include "syscall/classes.h"
@@ -54,18 +55,6 @@ static const struct argp_option argp_options[] = {
 	{"host", OPT_HOST, NULL, 0, "Describe this machine as JSON", 0},
 	{0},
 };
-
-static uint64_t duration(const char *option, const char *text)
-{
-	uint64_t ns = 0;
-	int err = units__parse_duration(text, &ns);
-
-	if (err == -ERANGE)
-		message__usage("%s %s: must be above 0 and at most 365 days", option, text);
-	if (err)
-		message__usage("%s '%s': not a duration such as 10s, 500ms or 2m", option, text);
-	return ns;
-}
 
 static uint64_t whole(const char *option, const char *text)
 {
@@ -116,7 +105,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 	switch (key) {
 	case 'd':
-		options->duration_ns = duration("-d", text);
+		options->duration_ns = arguments__duration("-d", text);
 		options->bounded = true;
 		break;
 	case 'p': options->pids = text; break;
@@ -141,7 +130,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case OPT_COST: options->cost = true; break;
 	case 'o': options->output = text; break;
 	case 'q': message_quiet = true; break;
-	case 'i': options->interval_ns = duration("-i", text); break;
+	case 'i': options->interval_ns = arguments__duration("-i", text); break;
 	case OPT_CALLS: options->calls = whole("--calls", text); break;
 	case OPT_CORES: options->cores = text; break;
 	case OPT_SMT: options->smt = true; break;

@@ -197,12 +197,8 @@ static void prepare(struct watching *w)
 		exit(EXIT_FAILED);
 	}
 	warn(w, why);
-	output__must_open(&w->report.json, options->json);
-	if (options->output || !message_quiet)
-		output__must_open(&w->report.table, options->output		       ? options->output
-						    : w->report.json.fd == STDOUT_FILENO ? NULL
-						    : options->command		       ? output_stderr
-										       : "-");
+	output__must_open_both(&w->report.table, &w->report.json, options->output, options->json,
+			       options->command ? output_stderr : "-");
 }
 
 /* Starts the command, which keeps the privileges that we give up, and the watching. Returns 0 or -errno. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "common/arguments.h"
 #include "common/cpus.h"
 #include "common/output.h"
 #include "common/stats.h"
@@ -259,6 +260,29 @@ static void tables_with_unknown_numbers(void **state)
 	table__free(table);
 }
 
+static void names_of_a_list(void **state)
+{
+	const char *list = "a,bc,,d";
+	char name[3];
+
+	(void)state;
+	assert_true(names__next(&list, name, sizeof(name)));
+	assert_string_equal(name, "a");
+	assert_true(names__next(&list, name, sizeof(name)));
+	assert_string_equal(name, "bc");
+	assert_true(names__next(&list, name, sizeof(name)));
+	assert_string_equal(name, "");
+	assert_true(names__next(&list, name, sizeof(name)));
+	assert_string_equal(name, "d");
+	assert_false(names__next(&list, name, sizeof(name)));
+	list = "long,";
+	assert_true(names__next(&list, name, sizeof(name)));
+	assert_string_equal(name, "lo");
+	assert_false(names__next(&list, name, sizeof(name)));
+	assert_true(names__have("a,bc", "bc") && names__have(NULL, "x"));
+	assert_false(names__have("a,bc", "b") || names__have("a,bc", "bcd") || names__have("", "a"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,7 +292,7 @@ int main(void)
 		cmocka_unit_test(output_flushed_and_committed),
 		cmocka_unit_test(tools_found_and_run),
 		cmocka_unit_test(a_line_through_points),   cmocka_unit_test(sizes),
-		cmocka_unit_test(tables_with_unknown_numbers),
+		cmocka_unit_test(tables_with_unknown_numbers), cmocka_unit_test(names_of_a_list),
 		cmocka_unit_test(cpus_chosen),		   cmocka_unit_test(cpus_refused),
 	};
 
