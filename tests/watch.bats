@@ -208,8 +208,9 @@ setup() {
 }
 
 @test "restarts, and calls in flight at attach" {
-	# The signal interrupts a wait; the handler returns, and the kernel begins it anew.
-	run "$rate" -q --json - -- sh -c 'trap : USR1; (sleep 0.2; kill -USR1 $$) & sleep 0.5; wait'
+	# The signal interrupts a wait; the handler returns, and the kernel begins it anew. Who sends it lives on: its end
+	# would be what the wait returns with.
+	run "$rate" -q --json - -- sh -c 'trap : USR1; (sleep 0.2; kill -USR1 $$; sleep 0.2) & sleep 0.5; wait'
 	jq -e '([.restarted[]] | add) >= 1' <<<"$output"
 	sleep 0.9 &
 	json=$("$rate" -q --json - -p $!)
