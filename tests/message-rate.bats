@@ -45,7 +45,12 @@ exact() {
 		"$rate" --modes "$mode" --cores 2 -n 100000000 -d 700ms -r 1 >"$dir/out" 2>&1 &
 		program=$!
 		sleep 0.7
-		pkill -KILL -P "$program"
+		# Between two samples there is no receiver, or one that has ended: again, until the program has.
+		for _ in {1..500}; do
+			pkill -KILL -P "$program" || true
+			kill -0 "$program" 2>/dev/null || break
+			sleep 0.01
+		done
 		code=0
 		wait "$program" || code=$?
 		[ "$code" = 1 ]
