@@ -83,7 +83,7 @@ $(BUILD)/tests/unit-fib $(BUILD)/tests/unit-fuzz: %: %.o $(filter-out %/main.o,$
 $(BUILD)/tests/unit-file $(BUILD)/tests/unit-words: %: %.o $(filter-out %/main.o,$(FILE)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(RING_LIBS)
 
-$(BUILD)/tests/unit-broadcast: %: %.o $(filter-out %/main.o,$(MESSAGE)) $(PROBES) $(COMMON)
+$(BUILD)/tests/unit-broadcast $(BUILD)/tests/unit-channel: %: %.o $(filter-out %/main.o,$(MESSAGE)) $(PROBES) $(COMMON)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -pthread $(LDFLAGS) -o $@ $^ -lcmocka $(RING_LIBS)
 
 $(BUILD)/tests/unit-%: $(BUILD)/tests/unit-%.o $(filter-out %/main.o,$(SYSCALL)) $(PROBES) $(COMMON)

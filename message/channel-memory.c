@@ -16,11 +16,12 @@ struct ring {
 	/* The sender's: slots filled so far; the last it knows of those emptied. */
 	atomic_uint_fast64_t filled __attribute__((aligned(128)));
 	uint64_t emptied_then;
-	/* The receiver's. */
+	/* The receiver's, told late: when it has nothing to do, and after every `late` slots. */
 	atomic_uint_fast64_t emptied __attribute__((aligned(128)));
 	uint64_t filled_then;
 	/* Of both, never written once it is made. */
-	size_t slots __attribute__((aligned(128))); /* a power of two */
+	size_t slots __attribute__((aligned(128))); /* a power of two, as late is */
+	size_t late;
 	size_t stride, size;			     /* of a slot; of it all */
 	uint8_t bytes[] __attribute__((aligned(128)));
 };
@@ -59,6 +60,7 @@ static int ring__open(struct channel *channel, size_t stride)
 	if (!ring)
 		return -ENOMEM;
 	ring->slots = slots;
+	ring->late = slots < 8 ? 1 : slots / 8;
 	ring->stride = stride;
 	ring->size = size;
 	return 0;
@@ -70,6 +72,18 @@ void ring__close(struct channel *channel)
 
 	if (ring)
 		shared__free(ring, ring->size);
+}
+
+static inline void publish(atomic_uint_fast64_t *index, uint64_t i)
+{
+	atomic_store_explicit(index, i, memory_order_release);
+}
+
+/* Slot number i - 1 is done with. */
+static inline void empty(struct ring *ring, uint64_t i)
+{
+	if (!(i & (ring->late - 1)))
+		publish(&ring->emptied, i);
 }
 
 /* Waits until slot number i may be filled. */
@@ -88,6 +102,8 @@ static inline int wait_for_room(const struct channel *channel, struct ring *ring
 static inline int wait_for_message(const struct channel *channel, struct ring *ring, uint64_t i, void **slot)
 {
 	for (unsigned int turns = 0; i == ring->filled_then; turns++) {
+		if (!turns)
+			publish(&ring->emptied, i);
 		ring->filled_then = atomic_load_explicit(&ring->filled, memory_order_acquire);
 		if (i == ring->filled_then && channel__wait(channel, turns))
 			return -EPIPE;
@@ -96,17 +112,12 @@ static inline int wait_for_message(const struct channel *channel, struct ring *r
 	return 0;
 }
 
-static inline void publish(atomic_uint_fast64_t *index, uint64_t i)
-{
-	atomic_store_explicit(index, i, memory_order_release);
-}
-
 int reference__open(struct channel *channel)
 {
 	return ring__open(channel, sizeof(struct reference));
 }
 
-int reference__send(struct channel *channel, uint64_t n)
+static inline int send_references(struct channel *channel, uint64_t n, bool atomic)
 {
 	struct ring *ring = channel->own;
 	uint64_t i = channel->next, end = i + n;
@@ -116,9 +127,11 @@ int reference__send(struct channel *channel, uint64_t n)
 	for (; i < end && !(err = wait_for_room(channel, ring, i, &slot)); i++) {
 		struct frame *frame = channel__frame(channel, i);
 
-		/* Its count was last written by the receiver: the line is fetched ahead. */
-		__builtin_prefetch(channel__frame(channel, i + 8), 1);
-		atomic_fetch_add_explicit(&frame->references, 1, memory_order_relaxed);
+		if (atomic)
+			atomic_fetch_add_explicit(&frame->given, 1, memory_order_relaxed);
+		else
+			atomic_store_explicit(&frame->given, atomic_load_explicit(&frame->given, memory_order_relaxed) + 1,
+					      memory_order_relaxed);
 		*(struct reference *)slot = (struct reference){frame, i};
 		publish(&ring->filled, i + 1);
 	}
@@ -126,14 +139,7 @@ int reference__send(struct channel *channel, uint64_t n)
 	return err;
 }
 
-/* The last who has it would free it; here its maker always does. */
-static inline void drop(struct frame *frame)
-{
-	if (atomic_fetch_sub_explicit(&frame->references, 1, memory_order_acq_rel) == 1)
-		abort();
-}
-
-int reference__receive(struct channel *channel, uint64_t n, struct receipt *receipt)
+static inline int receive_references(struct channel *channel, uint64_t n, struct receipt *receipt, bool atomic)
 {
 	struct ring *ring = channel->own;
 	uint64_t i = channel->due, end = i + n;
@@ -143,12 +149,32 @@ int reference__receive(struct channel *channel, uint64_t n, struct receipt *rece
 	for (; i < end && !(err = wait_for_message(channel, ring, i, &slot)); i++) {
 		struct reference reference = *(struct reference *)slot;
 
-		publish(&ring->emptied, i + 1);
+		empty(ring, i + 1);
 		channel__take(channel, reference.number, reference.frame->bytes, receipt);
-		drop(reference.frame);
+		atomic_fetch_sub_explicit(atomic ? &reference.frame->given : &reference.frame->dropped, 1, memory_order_acq_rel);
 	}
 	receipt->at_ns = clock_ns();
 	return err;
+}
+
+int reference__send(struct channel *channel, uint64_t n)
+{
+	return send_references(channel, n, false);
+}
+
+int reference__receive(struct channel *channel, uint64_t n, struct receipt *receipt)
+{
+	return receive_references(channel, n, receipt, false);
+}
+
+int reference_atomic__send(struct channel *channel, uint64_t n)
+{
+	return send_references(channel, n, true);
+}
+
+int reference_atomic__receive(struct channel *channel, uint64_t n, struct receipt *receipt)
+{
+	return receive_references(channel, n, receipt, true);
 }
 
 int copy__open(struct channel *channel)
@@ -185,7 +211,7 @@ int copy__receive(struct channel *channel, uint64_t n, struct receipt *receipt)
 		const struct copied *copied = slot;
 
 		channel__take(channel, copied->number, copied->bytes, receipt);
-		publish(&ring->emptied, i + 1);
+		empty(ring, i + 1);
 	}
 	receipt->at_ns = clock_ns();
 	return err;
@@ -300,7 +326,7 @@ static int receive_lists(struct channel *channel, uint64_t n, struct receipt *re
 				number = UINT64_MAX;
 		}
 		channel__take(channel, number, NULL, receipt);
-		publish(&ring->emptied, i + 1);
+		empty(ring, i + 1);
 	}
 	channel->look = look;
 	receipt->at_ns = clock_ns();

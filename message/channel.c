@@ -17,6 +17,8 @@
 const struct channel_kind channel_kinds[] = {
 	{"reference", "pointers to reference-counted messages through a lock-free queue, between threads", false, false, 0,
 	 reference__open, reference__send, reference__receive, NULL, ring__close},
+	{"reference-atomic", "the same, sender and receiver changing one count", false, false, 0, reference__open,
+	 reference_atomic__send, reference_atomic__receive, NULL, ring__close},
 	{"copy", "the bytes copied through the same queue", false, false, 0, copy__open, copy__send, copy__receive, NULL,
 	 ring__close},
 	{"list8", "copied as a list with a cell of 8 bytes a byte", false, false, 0, list8__open, list8__send, list8__receive,
@@ -102,7 +104,7 @@ int channel__open(struct channel *channel, const struct channel_kind *kind, size
 		for (size_t k = 0; k < size; k++)
 			frame->bytes[k] = (uint8_t)(i * 131 + k * 7 + (k >> 8));
 		frame->sum = message__sum(frame->bytes, size);
-		atomic_store(&frame->references, 1);
+		atomic_store(&frame->given, 1);
 	}
 	return kind->open(channel);
 }

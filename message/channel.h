@@ -9,11 +9,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A message, as its sender has it: what streams carry is its number and its bytes. */
+/* A message, as its sender has it: what streams carry is its number and its bytes. Of messages that go by reference,
+ * references are counted in two places, so that no line is written by both sides: its owner adds to one count what it
+ * gives away, whoever drops one takes it from the other, and the message is needed while the sum is not 0 (Choi, Shull and
+ * Torrellas, "Biased reference counting", 2018). Or, as it is commonly done, in one place, with atomic operations. */
 struct frame {
-	atomic_uint_fast64_t references; /* of messages that go by reference */
-	uint64_t sum;			 /* of its bytes */
-	uint64_t number;		 /* as it is sent */
+	atomic_int_fast64_t given; /* and the one that its owner keeps */
+	atomic_int_fast64_t dropped __attribute__((aligned(64))); /* less than 0 */
+	uint64_t sum;						   /* of its bytes */
+	uint8_t unused[40];
+	uint64_t number; /* as it is sent */
 	uint8_t bytes[];
 };
 
@@ -98,6 +103,8 @@ void shared__free(void *memory, size_t size);
 int reference__open(struct channel *channel);
 int reference__send(struct channel *channel, uint64_t n);
 int reference__receive(struct channel *channel, uint64_t n, struct receipt *receipt);
+int reference_atomic__send(struct channel *channel, uint64_t n);
+int reference_atomic__receive(struct channel *channel, uint64_t n, struct receipt *receipt);
 int copy__open(struct channel *channel);
 int copy__send(struct channel *channel, uint64_t n);
 int copy__receive(struct channel *channel, uint64_t n, struct receipt *receipt);
