@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -200,18 +202,50 @@ static void a_lost_message_is_found(void **state)
 	}
 }
 
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int number)
+{
+	(void)number;
+	alarms++;
+}
+
+/* A write that a signal cuts short goes on where it was; it is short though calls that had not begun are restarted. */
+static void interrupted_all_the_time(void **state)
+{
+	const struct sigaction action = {.sa_handler = count_alarm, .sa_flags = SA_RESTART};
+	const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+	(void)state;
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (const struct channel_kind *kind = channel_kinds; kind->name; kind++) {
+		struct pair_job job = job_of(kind, 60000, 3000);
+		struct pair_result result;
+		int err = pair__stream(&job, &result);
+
+		if (!refused(kind, err) && err)
+			fail_msg("%s: %s; sent %llu, received %llu, wrong %llu", kind->name, strerror(-err),
+				 (unsigned long long)result.sent, (unsigned long long)result.received,
+				 (unsigned long long)result.wrong);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	assert_true(alarms > 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_size_through_every_kind), cmocka_unit_test(there_and_back),
 		cmocka_unit_test(eight_senders_at_once),	 cmocka_unit_test(references_balance),
 		cmocka_unit_test(copies_are_copies),		 cmocka_unit_test(a_lost_message_is_found),
+		cmocka_unit_test(interrupted_all_the_time),
 	};
 	int *chosen, n = cpus__must_choose(NULL, true, &chosen);
 
 	cpus[0] = chosen[0];
 	cpus[1] = chosen[n - 1];
 	free(chosen);
+	signal(SIGPIPE, SIG_IGN);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
