@@ -129,6 +129,7 @@ bench: all $(BUILD)/tests/bench/hand-loop
 	$(Q)scripts/bench-watch.sh
 	$(Q)scripts/bench-fib.sh
 	$(Q)scripts/bench-file.sh
+	$(Q)scripts/bench-message.sh
 
 $(BUILD)/tests/bench/hand-loop: $(BUILD)/tests/bench/hand-loop.o
 	$(Q)$(CC) $(CFLAGS) -o $@ $^

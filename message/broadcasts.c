@@ -13,6 +13,7 @@
 #include "common/table.h"
 #include "message/broadcast.h"
 #include "message/experiment.h"
+#include "probes/calls.h"
 
 struct row {
 	enum strategy strategy;
@@ -20,6 +21,7 @@ struct row {
 	double setup_s;
 	struct broadcast_round *rounds; /* [options->rounds] */
 	int n;
+	json_t *syscalls; /* a client, by name, of all processes in the round before the first; NULL: not counted */
 	bool unavailable, failed;
 	char why[256];
 };
@@ -44,12 +46,37 @@ static void check(const struct message_options *options)
 	}
 }
 
+/* One round of a row; round less than 0: it does not count, but its system calls are counted. */
+static void measure_one(const struct run *run, struct broadcast *broadcast, struct row *row, int round,
+			struct watcher *watcher)
+{
+	struct broadcast_round done;
+	int err;
+
+	if (run->progress)
+		fprintf(stderr, "\r%llu clients, round %d, %s \033[K", (unsigned long long)row->clients, round + 1,
+			strategy_names[row->strategy]);
+	calls__start(watcher);
+	err = broadcast__round(broadcast, row->strategy, &done, row->why, sizeof(row->why));
+	if (watcher) {
+		row->syscalls = calls__stop(watcher);
+		calls__divide(row->syscalls, row->clients);
+	}
+	row->unavailable = err == -ENOTSUP;
+	row->failed = !row->unavailable && (err || done.received < row->clients - run->options->stalled);
+	if (row->failed && !row->why[0])
+		snprintf(row->why, sizeof(row->why), "%s", err ? strerror(-err) : "not all have received it");
+	if (!err && round >= 0)
+		row->rounds[row->n++] = done;
+}
+
 /* All strategies with one number of clients, which stay connected: rows[n]. Returns 0 or -EINTR. */
 static int measure_some(struct run *run, struct row *rows, int n)
 {
 	const struct broadcast_plan plan = {.clients = rows->clients, .stalled = run->options->stalled,
 					    .size = run->options->size, .threads = run->options->threads, .cpus = run->cpus,
 					    .n_cpus = run->n_cpus};
+	struct watcher *watcher = run->options->calls ? calls__open() : NULL; /* sees what is started from now on */
 	struct broadcast *broadcast = NULL;
 	double setup_s = NAN;
 	char why[256] = "";
@@ -61,27 +88,16 @@ static int measure_some(struct run *run, struct row *rows, int n)
 		if (err)
 			snprintf(rows[i].why, sizeof(rows[i].why), "%s", why[0] ? why : strerror(-err));
 	}
-	/* One round before the first that counts. */
-	for (int round = -1; round < run->options->rounds && !err; round++)
-		for (int i = 0; i < n && !err; i++) {
-			struct broadcast_round done;
-			int one;
-
+	for (int round = -1; round < run->options->rounds && !err; round++) {
+		for (int i = 0; i < n && !err; i++)
 			if (signals__pending())
 				err = -EINTR;
-			if (err || rows[i].unavailable || rows[i].failed)
-				continue;
-			if (run->progress)
-				fprintf(stderr, "\r%llu clients, round %d, %s \033[K", (unsigned long long)plan.clients, round + 1,
-					strategy_names[rows[i].strategy]);
-			one = broadcast__round(broadcast, rows[i].strategy, &done, rows[i].why, sizeof(rows[i].why));
-			rows[i].unavailable = one == -ENOTSUP;
-			rows[i].failed = (one && one != -ENOTSUP) || (!one && done.received < plan.clients - plan.stalled);
-			if (rows[i].failed && !rows[i].why[0])
-				snprintf(rows[i].why, sizeof(rows[i].why), "%s", one ? strerror(-one) : "not all have received it");
-			if (!one && round >= 0)
-				rows[i].rounds[rows[i].n++] = done;
-		}
+			else if (!rows[i].unavailable && !rows[i].failed)
+				measure_one(run, broadcast, &rows[i], round, watcher);
+		calls__close(watcher);
+		watcher = NULL;
+	}
+	calls__close(watcher);
 	broadcast__close(broadcast);
 	if (run->progress)
 		fputs("\r\033[K", stderr);
@@ -135,6 +151,21 @@ static struct stats over(const struct row *row, size_t place)
 }
 #define OVER(row, figure) over(row, offsetof(struct broadcast_round, figure))
 
+static void print_calls(const struct rows *rows, FILE *stream)
+{
+	bool first = true;
+
+	for (int i = 0; i < rows->n; i++) {
+		if (!rows->rows[i].syscalls)
+			continue;
+		if (first)
+			fputs("\nsystem calls a client, of all processes, counted in a round apart:\n", stream);
+		first = false;
+		fprintf(stream, "  %-9s %7llu", strategy_names[rows->rows[i].strategy], (unsigned long long)rows->rows[i].clients);
+		calls__print(rows->rows[i].syscalls, stream);
+	}
+}
+
 static int print(const struct run *run, FILE *stream)
 {
 	static const struct column columns[] = {
@@ -176,6 +207,7 @@ static int print(const struct run *run, FILE *stream)
 	}
 	err = table__print(table, stream, "");
 	table__free(table);
+	print_calls(rows, stream);
 	fprintf(stream, "\n%s\n", json_string_value(json_object_get(seed, "published")));
 	json_array_foreach(json_object_get(seed, "rows"), k, one)
 		fprintf(stream, "  %-42s %6.0f ms\n", json_string_value(json_object_get(one, "mode")),
@@ -212,6 +244,8 @@ static void tell(const struct run *run, json_t *record)
 					record__real(OVER(row, client_cpu_ms).median), "evicted",
 					last ? json_integer((json_int_t)last->evicted) : json_null(), "dropped",
 					last ? json_integer((json_int_t)last->dropped) : json_null()));
+		if (row->syscalls)
+			json_object_set(json, "syscalls_per_client", row->syscalls);
 		json_array_append_new(list, json);
 	}
 	json_object_update_new(record, json_pack("{s:I, s:I, s:o}", "bytes_each", (json_int_t)run->options->size, "stalled",
@@ -222,8 +256,10 @@ static void end(struct run *run)
 {
 	struct rows *rows = run->own;
 
-	for (int i = 0; rows && i < rows->n; i++)
+	for (int i = 0; rows && i < rows->n; i++) {
 		free(rows->rows[i].rounds);
+		json_decref(rows->rows[i].syscalls);
+	}
 	if (rows)
 		free(rows->rows);
 	free(rows);

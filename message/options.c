@@ -27,7 +27,7 @@ static const struct argp_option argp_options[] = {
 	{"duration", 'd', "SEC", 0, "send: a sample is as many messages as take SEC (250ms), or all", 0},
 	{"touch", OPT_TOUCH, NULL, 0, "send: the receiver adds up all bytes, not the numbers alone", 0},
 	{"pairs", OPT_PAIRS, "N", 0, "send: N senders, each with its receiver, at once (1)", 0},
-	{"calls", OPT_CALLS, NULL, 0, "Count the system calls of a message, in a run apart (needs root)", 0},
+	{"calls", OPT_CALLS, NULL, 0, "Count the system calls of a message or client, in a run apart (needs root)", 0},
 	{"clients", OPT_CLIENTS, "N,N", 0, "broadcast: to N clients (20000); several: one after the other", 0},
 	{"stalled", OPT_STALLED, "K", 0, "broadcast: K of them never read (0)", 0},
 	{"threads", OPT_THREADS, "N", 0, "broadcast: threads of a server process for the strategy threads (2)", 0},
@@ -109,8 +109,8 @@ static const struct argp argp = {
 /* Options that the experiment has no use for are mistakes. */
 static void check(const struct message_options *options)
 {
-	if (options->broadcast && (options->n || options->look || options->pairs > 1 || options->duration_ns || options->calls))
-		message__usage("broadcast: -n, -d, --touch, --pairs and --calls are of send");
+	if (options->broadcast && (options->n || options->look || options->pairs > 1 || options->duration_ns))
+		message__usage("broadcast: -n, -d, --touch and --pairs are of send");
 	if (!options->broadcast && (options->n_clients || options->stalled || options->threads))
 		message__usage("send: --clients, --stalled and --threads are of broadcast");
 	for (int i = 0; i < options->n_clients; i++)
