@@ -29,38 +29,37 @@ $as ./syscall-rate -d "$duration" ${cores:+--cores "$cores"} ${project:+--projec
 	--json "$folder/syscall-rate.json" -o "$folder/summary.txt" || status=$?
 [ ! -e "$folder/summary.txt" ] || cat "$folder/summary.txt"
 
-# A short probe has a small fib and small files as well.
-case $duration in
-*ms | [0-4] | [0-4]s) work='-n 27' size=4M text=4M some='-d 5ms -r 2' ;;
-*) work='' size=256M text=256M some='-d 50ms -r 3' ;;
-esac
-echo >>"$folder/summary.txt"
-# shellcheck disable=SC2086 # $work is a list of options
-./fib-compare $work --json "$folder/fib-compare.json" -o "$folder/fib.txt" || status=$?
-if [ -e "$folder/fib.txt" ]; then
-	tee -a "$folder/summary.txt" <"$folder/fib.txt"
-	rm "$folder/fib.txt"
-fi
-
-# The short form: fewer blocks, less of the file; the work file is in /var/tmp, or TMPDIR.
-for experiment in read rw lines words; do
-	case $experiment in
-	read) with="--size $size --blocks 512,4K,64K,1M $some" ;;
-	rw) with="--size 16M --blocks 1K,16K,256K $some" ;;
-	lines) with="--size $text --blocks 256,4K,64K,1M $some" ;;
-	words) with="--size $text -r 1" ;;
+# Runs one program more into NAME.json and the summary: run NAME PROGRAM ARGUMENT...
+run() {
+	name=$1
+	shift
+	echo | tee -a "$folder/summary.txt"
+	"./$@" --json "$folder/$name.json" -o "$folder/$name.txt" || status=$?
+	[ -e "$folder/$name.txt" ] || return 0
+	tee -a "$folder/summary.txt" <"$folder/$name.txt"
+	rm "$folder/$name.txt"
+	case $name in
+	fib-compare | file-words) ;;
+	*) ! command -v gnuplot >/dev/null || scripts/plot.sh "$folder/$name.json" "$folder/$name.svg" || status=1 ;;
 	esac
-	echo >>"$folder/summary.txt"
-	# shellcheck disable=SC2086 # $with is a list of options
-	./file-rate "$experiment" $with --json "$folder/file-$experiment.json" -o "$folder/file.txt" || status=$?
-	[ -e "$folder/file.txt" ] || continue
-	echo
-	tee -a "$folder/summary.txt" <"$folder/file.txt"
-	rm "$folder/file.txt"
-	if command -v gnuplot >/dev/null && [ "$experiment" != words ]; then
-		scripts/plot.sh "$folder/file-$experiment.json" "$folder/file-$experiment.svg" || status=1
-	fi
-done
+}
+
+# The short form: fewer blocks, less of the file, fewer clients; the work file is in /var/tmp, or TMPDIR. A short probe
+# has a small fib as well.
+case $duration in
+*ms | [0-4] | [0-4]s) work='-n 27' size=4M some='-d 5ms -r 2' clients=100,200 ;;
+*) work='' size=256M some='-d 50ms -r 3' clients=1000,5000,20000 ;;
+esac
+# shellcheck disable=SC2086 # $work and $some are lists of options
+{
+	run fib-compare fib-compare $work
+	run file-read file-rate read --size $size --blocks 512,4K,64K,1M $some
+	run file-rw file-rate rw --size 16M --blocks 1K,16K,256K $some
+	run file-lines file-rate lines --size $size --blocks 256,4K,64K,1M $some
+	run file-words file-rate words --size $size -r 1
+	run message-send message-rate send $some
+	run message-broadcast message-rate broadcast --clients $clients -r 3
+}
 
 # Behind sudo make probe, what this made belongs to the user.
 if [ "$(id -u)" = 0 ] && [ -n "${SUDO_UID:-}" ]; then

@@ -184,6 +184,9 @@ completed() {
 	[ "$(completed file/file-rate.bash "${rate%/*}/file-rate" --modes bytes)" = bytes16,bytes8 ]
 	[ "$(completed file/file-rate.bash "${rate%/*}/file-rate" --d)" = --depth,--dir,--direct,--duration ]
 	[ "$(completed file/file-rate.bash "${rate%/*}/file-rate" w)" = words ]
+	[ "$(completed message/message-rate.bash "${rate%/*}/message-rate" --modes list)" = list16,list8 ]
+	[ "$(completed message/message-rate.bash "${rate%/*}/message-rate" --s)" = --size,--stalled ]
+	[ "$(completed message/message-rate.bash "${rate%/*}/message-rate" b)" = broadcast ]
 }
 
 @test "install and uninstall read one list" {
@@ -195,6 +198,7 @@ completed() {
 	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/fib-compare.1" ]
 	[ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/syscall-rate" ]
 	[ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/fib-compare" ]
+	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/message-rate.1" ] && [ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/message-rate" ]
 	[ -e "$BATS_TEST_TMPDIR/usr/share/man/man1/file-rate.1" ] && [ -e "$BATS_TEST_TMPDIR/usr/share/bash-completion/completions/file-rate" ]
 	make -s uninstall DESTDIR="$BATS_TEST_TMPDIR" PREFIX=/usr
 	[ -z "$(find "$BATS_TEST_TMPDIR/usr" -type f)" ]

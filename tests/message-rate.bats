@@ -41,7 +41,7 @@ exact() {
 }
 
 @test "a receiver that dies is counted and reported" {
-	for mode in tcp shm; do
+	for mode in tcp shm pipe-writev unix tcp-sendmmsg; do
 		"$rate" --modes "$mode" --cores 2 -n 100000000 -d 700ms -r 1 >"$dir/out" 2>&1 &
 		program=$!
 		sleep 0.7
@@ -89,9 +89,94 @@ exact() {
 	grep -qE '^reference +(one|two) +[0-9]+ +[0-9]' "$dir/out"
 }
 
+# A network of its own for what follows.
+alone() {
+	command -v ip >/dev/null || skip "ip is not installed"
+	unshare -n ip link set lo up 2>/dev/null || skip "no private network"
+	unshare -n sh -c 'ip link set lo up; exec "$@"' alone "$@"
+}
+
+@test "broadcast: every strategy reaches every client; the stalled are evicted and delay nobody" {
+	run "$rate" broadcast --clients 100,300 --stalled 7 -r 3 -q --json -
+	[ "$status" = 0 ]
+	jq -e '[.rows[].mode] | unique | contains(["each", "epoll", "threads", "tree"])' <<<"$output"
+	jq -e '[.rows[].clients] | unique == [100, 300]' <<<"$output"
+	jq -e 'all(.rows[] | select(.status == "ok"); .received == .clients - 7 and .evicted == 7 and .dropped == 0)' <<<"$output"
+	jq -e 'all(.rows[] | select(.status == "ok"); .min_ms > 0 and .min_ms <= .p50_ms and .p50_ms <= .p99_ms and .p99_ms <= .last_ms and (.samples_last_ms | length) == 3)' <<<"$output"
+	jq -e '.seed.clients == 20000' <<<"$output"
+	run "$rate" broadcast --clients 200 --modes tree -r 1
+	grep -qE '^tree +200 +200 +[0-9.]+ ' <<<"$output"
+	grep -qE '^  best, on a laptop +710 ms' <<<"$output"
+}
+
+@test "broadcast: a message larger than any buffer arrives whole, by every strategy" {
+	run "$rate" broadcast --clients 10 -s 8M -r 1 -q --json -
+	[ "$status" = 0 ]
+	jq -e 'all(.rows[] | select(.status == "ok"); .received == 10)' <<<"$output"
+}
+
+@test "broadcast --calls: a send and a receive a client; io_uring makes hardly any" {
+	watch=$PWD/${BUILD:-build/plain}/syscall-rate
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	"$watch" -q -o /dev/null -- true 2>"$dir/why" || skip "$(cat "$dir/why")"
+	run "$rate" broadcast --clients 500 --calls -r 1 -q --json -
+	[ "$status" = 0 ]
+	jq -e 'all(.rows[] | select(.status == "ok"); .syscalls_per_client | .recvfrom >= 1 and .recvfrom < 1.5)' <<<"$output"
+	jq -e 'all(.rows[] | select(.mode == "each" or .mode == "threads"); .syscalls_per_client | .sendto >= 1 and .sendto < 1.5)' <<<"$output"
+	jq -e 'all(.rows[] | select(.mode == "io_uring" and .status == "ok"); .syscalls_per_client | .sendto < 0.1 and .io_uring_enter < 0.1)' <<<"$output"
+}
+
+@test "broadcast: too few descriptors or ports are told before anything starts" {
+	run bash -c 'ulimit -n 80 && exec "$0" broadcast --clients 5000' "$rate"
+	[ "$status" = 1 ]
+	grep -qE '^message-rate: tree, 5000 clients: 5000 clients in .* need [0-9]+ descriptors each; the limit is 80 ' <<<"$output"
+	alone true
+	run alone sh -c 'echo 40000 40001 >/proc/sys/net/ipv4/ip_local_port_range && exec "$0" broadcast --clients 2000 --cores 1' "$rate"
+	[ "$status" = 1 ]
+	grep -q '2000 clients a process need more ports than 250 addresses with half of net.ipv4.ip_local_port_range have: 250' <<<"$output"
+	# Where one address has not enough, others have.
+	run alone sh -c 'echo 40000 40019 >/proc/sys/net/ipv4/ip_local_port_range && exec "$0" broadcast --clients 300 -r 1 -q --json -' "$rate"
+	[ "$status" = 0 ]
+	jq -e 'all(.rows[] | select(.status == "ok"); .received == 300)' <<<"$output"
+}
+
+@test "no connection is left behind in TIME_WAIT" {
+	alone true
+	run alone sh -c '"$0" broadcast --clients 300 -r 2 -q && "$0" --modes tcp,tcp-batch,tcp-io_uring -d 5ms -r 2 -q && cat /proc/net/sockstat' "$rate"
+	[ "$status" = 0 ]
+	grep -qE '^TCP: inuse 0 orphan [0-9]+ tw 0 ' <<<"$output"
+}
+
+@test "broadcast: clients that die are missed" {
+	"$rate" broadcast --clients 2000 --modes tree -r 1000 --json "$dir/json" >"$dir/out" 2>&1 &
+	program=$!
+	sleep 1
+	for _ in {1..500}; do
+		pkill -KILL -n -P "$program" && break
+		sleep 0.01
+	done
+	code=0
+	wait "$program" || code=$?
+	[ "$code" = 1 ]
+	grep -q '^message-rate: tree, 2000 clients: not all have received it$' "$dir/out"
+	jq -e '.rows[0] | .status == "failed" and .received < 2000' "$dir/json"
+}
+
+@test "broadcast: SIGINT half-way leaves what was measured, and no process" {
+	"$rate" broadcast --clients 300 -r 1000 >"$dir/out" 2>&1 &
+	program=$!
+	sleep 2
+	kill -INT "$program"
+	code=0
+	wait "$program" || code=$?
+	[ "$code" = 130 ]
+	grep -qE '^tree +300 +300 +[0-9]' "$dir/out"
+	refute pgrep -f "^$rate broadcast --clients 300 -r 1000"
+}
+
 @test "bad usage is one line and exit 2" {
 	for bad in nosuch 'send send' '--modes nosuch' '-s x' '-n 0' '-d x' '-r 0' '--pairs 0' '--clients 5' 'broadcast -n 5' \
-		'broadcast --modes tcp' 'broadcast --clients 5 --stalled 5' 'broadcast -s 0' '--cores 999' 'broadcast --clients ,'; do
+		'broadcast --modes tcp' 'broadcast --clients 5 --stalled 5' 'broadcast -s 0' '--cores 999' 'broadcast --clients ,' 'broadcast --modes tree,nosuch' '--clients 5' 'broadcast --pairs 2'; do
 		# shellcheck disable=SC2086 # words of an option and its value
 		run "$rate" $bad
 		[ "$status" = 2 ]

@@ -6,7 +6,7 @@ setup() {
 	copy=$(mktemp -d /tmp/toll-probe.XXXXXX)
 	mkdir "$copy/scripts"
 	cp scripts/probe.sh scripts/plot.sh "$copy/scripts"
-	for program in syscall-rate fib-compare file-rate; do cp "${BUILD:-build/plain}/$program" "$copy"; done
+	for program in syscall-rate fib-compare file-rate message-rate; do cp "${BUILD:-build/plain}/$program" "$copy"; done
 	chmod 755 "$copy"
 }
 
@@ -33,6 +33,11 @@ left() {
 		fi
 	done
 	grep -q '^server .* [0-9]' "$folder/summary.txt"
+	for experiment in send broadcast; do
+		jq -e --arg e "$experiment" '.experiment == $e and any(.rows[]; .status == "ok")' "$folder/message-$experiment.json"
+		if command -v gnuplot >/dev/null; then grep -q 'gnuplot_plot_1' "$folder/message-$experiment.svg"; fi
+	done
+	grep -q '^tree  *200  *200 ' "$folder/summary.txt"
 }
 
 @test "probe as root: more cores than there are is measured on what there is, and projected" {
