@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "probes/backends.h"
 #include "probes/refusal.h"
+#include "whoami.skel.h"
 
 /* How the kernel names the function of a call (asm/syscall_wrapper.h). The second is what
  * SYSCALL_DEFINE0 makes an alias of, for calls without arguments: some kernels' BTF has only that. */
@@ -42,6 +44,20 @@ static int aim_at_function(struct bpf_program *program, int nr)
 	return err;
 }
 
+/* In a PID namespace a process does not know the number that the programs see. Returns it, or `own` where the kernel does
+ * not tell (before 5.10). Called by the first thread of the process. */
+static unsigned int number_seen(unsigned int own)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	struct whoami *skeleton = whoami__open_and_load();
+	unsigned int seen = own;
+
+	if (skeleton && !bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.whoami), &run) && run.retval)
+		seen = run.retval;
+	whoami__destroy(skeleton);
+	return seen;
+}
+
 /* Finds the programs, fills in the target and loads. */
 static int load(struct bpf_counter *counter, const struct counter_target *target)
 {
@@ -51,6 +67,10 @@ static int load(struct bpf_counter *counter, const struct counter_target *target
 	struct bpf_map *counts, *rodata;
 	int err;
 
+	if (target->tgid == getpid()) {
+		given.tgid = number_seen(given.tgid);
+		given.except = target->except == target->tgid ? given.tgid : given.except;
+	}
 	for (int i = 0; i < 3; i++) {
 		counter->programs[i] = bpf_object__find_program_by_name(counter->object, names[i]);
 		bpf_program__set_autoload(counter->programs[i], true);
@@ -90,7 +110,7 @@ int bpf__open(const struct counter_kind *kind, const struct counter_target *targ
 	counter->head.kind = kind;
 	counter->cpus = libbpf_num_possible_cpus();
 	counter->object = bpf_object__open_mem(image, size, NULL);
-	err = counter->object ? load(counter, target) : -errno;
+	err = counter->cpus < 0 ? counter->cpus : counter->object ? load(counter, target) : -errno;
 	loaded = !err;
 	/* A program that loads may still not attach: find out now, not half-way. */
 	for (enum counter_mode mode = COUNTING; !err && mode <= TIMING; mode++) {
@@ -101,7 +121,9 @@ int bpf__open(const struct counter_kind *kind, const struct counter_target *targ
 		*out = &counter->head;
 		return 0;
 	}
-	if (loaded && err == -ENOENT) {
+	if (counter->cpus < 0) {
+		snprintf(why, why_size, "/sys, which tells how many CPUs there may be, is not mounted: mount -t sysfs sysfs /sys");
+	} else if (loaded && err == -ENOENT) {
 		snprintf(why, why_size, "tracefs is not mounted: mount -t tracefs tracefs "
 			 "/sys/kernel/tracing");
 	} else {
