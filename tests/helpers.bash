@@ -24,3 +24,25 @@ need_watching() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	"$rate" -q -o /dev/null -- true 2>"$BATS_TEST_TMPDIR/why" || skip "$(cat "$BATS_TEST_TMPDIR/why")"
 }
+
+# The rest compares with strace -f -c: $rate by $counter, but for the calls that match the regular expression $without.
+
+# Runs our own with its arguments, the table in $1.
+ours() {
+	local table=$1
+	shift
+	timeout 60 "$rate" --counter "$counter" -o "$table" "$@" >/dev/null 2>&1 </dev/null || true
+}
+
+# The command $@ has the same calls and errors under both, but for the calls that match $without.
+same() {
+	local table=$BATS_TEST_TMPDIR/table
+	strace -f -c -o "$table.strace" "$@" >/dev/null 2>&1 </dev/null || true
+	ours "$table" -- "$@"
+	ours "$table.none" --timing none -- "$@"
+	ours "$table.all" --timing all -- "$@"
+	for timing in "" .none .all; do
+		diff <(rows "$table.strace" | grep -vE "^($without) ") <(rows "$table$timing" | grep -vE "^($without) ")
+	done
+	[ "$(rows "$table" | wc -l)" -gt 5 ]
+}

@@ -12,26 +12,6 @@ setup() {
 	without=/
 }
 
-# Runs our own with its arguments, the table in $1.
-ours() {
-	local table=$1
-	shift
-	timeout 60 "$rate" --counter "$counter" -o "$table" "$@" >/dev/null 2>&1 </dev/null || true
-}
-
-# The command $@ has the same calls and errors under both, but for the calls that match $without.
-same() {
-	local table=$BATS_TEST_TMPDIR/table
-	strace -f -c -o "$table.strace" "$@" >/dev/null 2>&1 </dev/null || true
-	ours "$table" -- "$@"
-	ours "$table.none" --timing none -- "$@"
-	ours "$table.all" --timing all -- "$@"
-	for timing in "" .none .all; do
-		diff <(rows "$table.strace" | grep -vE "^($without) ") <(rows "$table$timing" | grep -vE "^($without) ")
-	done
-	[ "$(rows "$table" | wc -l)" -gt 5 ]
-}
-
 @test "cat, dd, tar, failing opens, a sleeper" {
 	same cat /etc/passwd
 	same dd if=/dev/zero of=/dev/null bs=1 count=3000
@@ -143,41 +123,10 @@ C
 
 @test "32-bit calls: int 0x80 in a 64-bit process, and a 32-bit program" {
 	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
-	# 20 is getpid for 32-bit programs, and writev for others; 0x7fff is nothing.
-	compile "$BATS_TEST_TMPDIR/int80" <<'C'
-static long call(long nr)
-{
-	long result;
-	__asm__ volatile("int $0x80" : "=a"(result) : "0"(nr), "b"(0L) : "memory");
-	return result;
-}
-int main(void)
-{
-	for (int i = 0; i < 20; i++)
-		call(20);
-	return 0;
-}
-C
+	compile "$BATS_TEST_TMPDIR/int80" <tests/vm/int80.c
 	"$BATS_TEST_TMPDIR/int80" || skip "no 32-bit calls in this kernel"
 	[ "$counter" = bpf:raw_tp ] || same "$BATS_TEST_TMPDIR/int80"
-	compile "$BATS_TEST_TMPDIR/bits32" -m32 -static -nostdlib -ffreestanding -fno-pic -fno-stack-protector <<'C'
-static long call(long nr, long a)
-{
-	long result;
-	__asm__ volatile("int $0x80" : "=a"(result) : "0"(nr), "b"(a) : "memory");
-	return result;
-}
-void _start(void)
-{
-	for (int i = 0; i < 7; i++)
-		call(20, 0); /* getpid */
-	call(6, 99);	     /* close */
-	call(24, 0);	     /* getuid */
-	call(199, 0);	     /* getuid32 */
-	call(64, 0);	     /* getppid */
-	call(1, 0);
-}
-C
+	compile "$BATS_TEST_TMPDIR/bits32" -m32 -static -nostdlib -ffreestanding -fno-pic -fno-stack-protector <tests/vm/bits32.c
 	same "$BATS_TEST_TMPDIR/bits32"
 }
 

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Tests in a virtual machine, on a kernel and CPUs that this machine has not: vm.sh [FILE.bats…], by default all of
+# tests/vm. Each file is a boot of Debian's cloud kernel, with the parameters of its line "# boot: …", on eight CPUs that
+# qemu emulates in software (or KVM has, where it works). All is unpacked into build/vm, nothing is installed but qemu and
+# busybox, and those only where deps.sh would install. What can't be had is a reason to skip: exit 0.
+# vm.sh --boot FILE.bats runs one file and prints its TAP alone; the console is left in build/vm/FILE.console.
+set -eu
+cd "$(dirname "$0")/.."
+dir=build/vm
+limit=${LIMIT:-600} # seconds a boot
+
+skip() {
+	echo "vmtest: skipped: $*" >&2
+	exit 0
+}
+
+prepare() {
+	[ "$(uname -m)" = x86_64 ] || skip "the virtual machine is an x86-64"
+	command -v apt-get >/dev/null || skip "the kernel is a Debian package, and there is no apt-get here"
+	missing=
+	command -v qemu-system-x86_64 >/dev/null || missing="$missing qemu-system-x86"
+	command -v cpio >/dev/null || missing="$missing cpio"
+	[ -x /bin/busybox ] || missing="$missing busybox-static"
+	command -v strace >/dev/null || missing="$missing strace"
+	if [ -n "$missing" ]; then
+		[ "${DEPS:-}" != no ] && [ "$(id -u)" = 0 ] || skip "not installed:$missing"
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } \
+			>&2 || skip "could not be installed:$missing"
+	fi
+	mkdir -p "$dir"
+	if ! ls "$dir"/boot/vmlinuz-* >/dev/null 2>&1; then
+		package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^  Depends: \(linux-image-.*\)/\1/p' | head -1)
+		[ -n "$package" ] || skip "linux-image-cloud-amd64 is not among the packages known here"
+		(cd "$dir" && apt-get -o APT::Sandbox::User=root download -qq "$package" >&2) || skip "$package could not be downloaded"
+		dpkg --fsys-tarfile "$dir/$package"_*.deb | tar -x -C "$dir" ./boot
+		rm -f "$dir/$package"_*.deb
+	fi
+}
+
+# Into the file system: the files named, where they are here, and the libraries they need.
+add() {
+	for file in "$@"; do
+		mkdir -p "$root$(dirname "$file")"
+		cp -L "$file" "$root$file"
+		ldd "$file" 2>/dev/null | grep -o '/[^ ]*' | while read -r library; do
+			[ -e "$root$library" ] || { mkdir -p "$root$(dirname "$library")" && cp -L "$library" "$root$library"; }
+		done
+	done
+}
+
+pack() {
+	root=$dir/root
+	rm -rf "$root"
+	mkdir -p "$root/bin" "$root/proc" "$root/sys" "$root/dev" "$root/etc" "$root/run" "$root/usr/lib" "$root/usr/libexec" \
+		"$root/toll/build/plain" "$root/toll/tests" "$root/toll/fib"
+	ln -s usr/lib "$root/lib"
+	mkdir -p "$root/usr/lib64" && ln -s usr/lib64 "$root/lib64"
+	cp /bin/busybox "$root/bin/busybox"
+	echo 'root:x:0:0:root:/:/bin/sh' >"$root/etc/passwd"
+	add /usr/bin/env
+	for program in bash bats jq strace setpriv unshare taskset; do
+		path=$(command -v "$program") && add "$path"
+	done
+	ln -sf /usr/bin/bash "$root/bin/bash"
+	cp -r /usr/lib/bats-core "$root/usr/lib"
+	cp -r /usr/libexec/bats-core "$root/usr/libexec"
+	cp tests/helpers.bash tests/watch-strace.bats "$root/toll/tests"
+	cp -r tests/vm "$root/toll/tests"
+	cp fib/*.c "$root/toll/fib"
+	for program in syscall-rate fib-compare file-rate message-rate; do
+		cp "build/plain/$program" "$root/toll/build/plain"
+		ldd "build/plain/$program" | grep -o '/[^ ]*' | while read -r library; do
+			[ -e "$root$library" ] || { mkdir -p "$root$(dirname "$library")" && cp -L "$library" "$root$library"; }
+		done
+	done
+	cp tests/vm/init "$root/init"
+	(cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$dir/initramfs.tmp"
+	mv "$dir/initramfs.tmp" "$dir/initramfs"
+}
+
+# Boots one file's tests: TAP on standard output. Exits as bats did.
+boot() {
+	name=$(basename "$1" .bats)
+	parameters=$(sed -n 's/^# boot: *//p' "$1")
+	accel='-accel tcg,thread=multi -cpu max'
+	[ ! -w /dev/kvm ] || accel='-accel kvm -accel tcg,thread=multi -cpu max'
+	rm -f "$dir/$name.status"
+	# shellcheck disable=SC2086 # $accel and $parameters are lists
+	timeout "$limit" qemu-system-x86_64 $accel -smp 8 -m 2G -nodefaults -display none -no-reboot \
+		-kernel "$dir"/boot/vmlinuz-* -initrd "$dir/initramfs" \
+		-append "console=ttyS0 quiet panic=-1 toll.test=$name $parameters" \
+		-serial "file:$dir/$name.console" -serial stdio -serial "file:$dir/$name.status" </dev/null || true
+	status=$(cat "$dir/$name.status" 2>/dev/null || true)
+	[ -n "$status" ] && exit "$status"
+	echo "vm: $name did not come to its end within $limit s; the console's last lines:" >&2
+	tail -20 "$dir/$name.console" >&2
+	exit 1
+}
+
+if [ "${1:-}" = --boot ]; then
+	boot "$2"
+fi
+prepare
+pack
+exec prove -v --exec 'scripts/vm.sh --boot' "${@:-tests/vm/plain.bats}"
