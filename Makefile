@@ -124,6 +124,12 @@ test:
 	$(Q)$(MAKE) deps
 	$(Q)$(MAKE) run-tests
 
+# On another kernel, with eight CPUs: in a virtual machine.
+vmtest:
+	$(Q)$(MAKE) deps
+	$(Q)$(MAKE) all
+	$(Q)scripts/vm.sh
+
 bench: all $(BUILD)/tests/bench/hand-loop
 	$(Q)scripts/bench.sh
 	$(Q)scripts/bench-watch.sh
@@ -162,6 +168,6 @@ clean:
 	rm -rf build $(PROGRAMS)
 
 FORCE:
-.PHONY: all deps probe bench test run-tests fuzz install uninstall clean FORCE
+.PHONY: all deps probe bench test vmtest run-tests fuzz install uninstall clean FORCE
 .SECONDARY:
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -102,6 +102,8 @@ json_t *host__describe(void)
 	if (!hwloc_topology_init(&topology)) {
 		hwloc_bitmap_t bound = hwloc_bitmap_alloc();
 
+		/* Else a container would seem to be the whole machine. */
+		hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 		if (!hwloc_topology_load(topology)) {
 			hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
 			const char *model =

@@ -11,7 +11,7 @@ int bpf__open(const struct counter_kind *kind, const struct counter_target *targ
 int bpf__start(struct counter *counter, enum counter_mode mode);
 void bpf__stop(struct counter *counter);
 struct tally bpf__read(const struct counter *counter, int cpu, int nr);
-uint64_t bpf__misses(const struct counter *counter);
+struct counter_runs bpf__runs(const struct counter *counter);
 void bpf__close(struct counter *counter);
 
 /* perf.c: the kernel's own event counter on syscalls:sys_enter_NAME. */

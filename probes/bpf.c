@@ -178,15 +178,15 @@ struct tally bpf__read(const struct counter *head, int cpu, int nr)
 	return sum;
 }
 
-uint64_t bpf__misses(const struct counter *head)
+struct counter_runs bpf__runs(const struct counter *head)
 {
 	const struct bpf_counter *counter = (const struct bpf_counter *)head;
 	struct bpf_prog_info info = {0};
 	unsigned int size = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(counter->programs[0]), &info, &size))
-		return 0;
-	return info.recursion_misses;
+		return (struct counter_runs){0, 0};
+	return (struct counter_runs){info.run_cnt, info.recursion_misses};
 }
 
 void bpf__close(struct counter *head)

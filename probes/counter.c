@@ -13,7 +13,7 @@
 
 #define BPF_BACKEND(elf)                                                                           \
 	.open = bpf__open, .start = bpf__start, .stop = bpf__stop, .read = bpf__read,              \
-	.misses = bpf__misses, .close = bpf__close, .times = true, .object = elf
+	.runs = bpf__runs, .close = bpf__close, .times = true, .object = elf
 
 const struct counter_kind counter_kinds[] = {
 	{"bpf:tp_btf", "eBPF on the typed raw tracepoint (needs BTF)",
@@ -69,9 +69,9 @@ struct tally counter__read(const struct counter *counter, int cpu, int nr)
 	return counter->kind->read(counter, cpu, nr);
 }
 
-uint64_t counter__misses(const struct counter *counter)
+struct counter_runs counter__runs(const struct counter *counter)
 {
-	return counter->kind->misses ? counter->kind->misses(counter) : 0;
+	return counter->kind->runs ? counter->kind->runs(counter) : (struct counter_runs){0, 0};
 }
 
 void counter__close(struct counter *counter)

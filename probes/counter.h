@@ -21,6 +21,11 @@ enum counter_mode {
 	TIMING,	  /* the clock at entry and exit, for a sample of the calls */
 };
 
+struct counter_runs {
+	uint64_t made;	  /* by whomever: where kernel.bpf_stats_enabled is 1, else 0 */
+	uint64_t skipped; /* because the program was already running on that CPU */
+};
+
 /* The head of every open counter; the back ends have their own fields behind it. */
 struct counter {
 	const struct counter_kind *kind;
@@ -38,7 +43,7 @@ struct counter_kind {
 	int (*start)(struct counter *counter, enum counter_mode mode);
 	void (*stop)(struct counter *counter);
 	struct tally (*read)(const struct counter *counter, int cpu, int nr);
-	uint64_t (*misses)(const struct counter *counter);
+	struct counter_runs (*runs)(const struct counter *counter);
 	void (*close)(struct counter *counter); /* takes a half-open one */
 	const void *(*object)(size_t *size);	/* BPF: the compiled program */
 };
@@ -60,8 +65,8 @@ void counter__stop(struct counter *counter);
 /* Sums up call number nr (NR_OTHER: all that have no slot) on one CPU, or on all with cpu -1,
  * since the opening. */
 struct tally counter__read(const struct counter *counter, int cpu, int nr);
-/* Runs the kernel skipped because the program was already running on that CPU. */
-uint64_t counter__misses(const struct counter *counter);
+/* Of the program that counts; nothing where the counter is no program. */
+struct counter_runs counter__runs(const struct counter *counter);
 
 /* Detaches and frees; NULL is taken. */
 void counter__close(struct counter *counter);

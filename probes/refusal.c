@@ -32,8 +32,8 @@ void refusal__explain(const struct refusal *refusal, char *why, size_t size)
 	else if (!refusal->capable)
 		snprintf(why, size, "root without CAP_BPF and CAP_PERFMON (a container?): grant both");
 	else if (!strcmp(refusal->lockdown, "confidentiality"))
-		snprintf(why, size, "kernel lockdown is \"confidentiality\", which refuses BPF tracing: "
-			 "boot with lockdown=integrity or none");
+		snprintf(why, size, "kernel lockdown is \"confidentiality\", which refuses programs that read the kernel's memory: "
+			 "bpf:tp_btf reads none, or boot with lockdown=integrity");
 	else if ((err == -ESRCH || err == -ENOENT) && !refusal->btf)
 		snprintf(why, size, "this kernel has no BTF (/sys/kernel/btf/vmlinux): only bpf:raw_tp "
 			 "does without, and kernels with CONFIG_DEBUG_INFO_BTF have it");

@@ -64,9 +64,11 @@ pack() {
 	ln -sf /usr/bin/bash "$root/bin/bash"
 	cp -r /usr/lib/bats-core "$root/usr/lib"
 	cp -r /usr/libexec/bats-core "$root/usr/libexec"
-	cp tests/helpers.bash tests/watch-strace.bats "$root/toll/tests"
+	cp tests/helpers.bash "$root/toll/tests"
 	cp -r tests/vm "$root/toll/tests"
 	cp fib/*.c "$root/toll/fib"
+	gcc -O1 -static -o "$root/toll/int80" tests/vm/int80.c
+	gcc -O1 -m32 -static -nostdlib -ffreestanding -fno-pic -fno-stack-protector -o "$root/toll/bits32" tests/vm/bits32.c
 	for program in syscall-rate fib-compare file-rate message-rate; do
 		cp "build/plain/$program" "$root/toll/build/plain"
 		ldd "build/plain/$program" | grep -o '/[^ ]*' | while read -r library; do
@@ -100,6 +102,7 @@ boot() {
 if [ "${1:-}" = --boot ]; then
 	boot "$2"
 fi
-prepare
+prepare >&2
 pack
-exec prove -v --exec 'scripts/vm.sh --boot' "${@:-tests/vm/plain.bats}"
+[ $# -gt 0 ] || set -- tests/vm/*.bats
+exec prove -v --exec 'scripts/vm.sh --boot' "$@"

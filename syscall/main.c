@@ -116,7 +116,7 @@ static int check(const struct result *result, int err)
 	}
 	if (result->lost) {
 		message__error("made and counted differ by %lld calls (%llu skipped by the kernel)",
-			       (long long)result->lost, (unsigned long long)result->misses);
+			       (long long)result->lost, (unsigned long long)result->runs.skipped);
 		status = EXIT_FAILED;
 	}
 	return result->signal ? 128 + result->signal : status;

@@ -167,7 +167,7 @@ static int summarise(struct run *run)
 		result->summary[nr] = counter__read(run->counter, -1, nr);
 	all = result__sum(result, run->plan->cores, true, -1);
 	result->lost = (int64_t)(all.made - result->summary[run->plan->call->nr].calls);
-	result->misses = counter__misses(run->counter);
+	result->runs = counter__runs(run->counter);
 	return err;
 }
 

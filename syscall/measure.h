@@ -41,7 +41,7 @@ struct result {
 	struct tally *summary;	/* [NR_SLOTS] what the observer saw; NULL without one */
 	uint64_t made_in_all;	/* also the warm-up's, the timed pass's and the one that proves that it works */
 	int64_t lost;		/* made - counted: below 0 where too many were counted */
-	uint64_t misses;
+	struct counter_runs runs;
 	struct noise noise;	/* during the run */
 	bool moved;		/* a CPU went away */
 	int signal;		/* that ended the run early, or 0 */

@@ -197,6 +197,7 @@ json_t *report__json(const struct report *report)
 		json_object_set_new(json, "added_ns", record__stats(result__added(result)));
 	json_object_set_new(json, "made_in_all", json_integer((json_int_t)result->made_in_all));
 	json_object_set_new(json, "lost", observed ? json_integer(result->lost) : json_null());
+	json_object_set_new(json, "program_runs", result->runs.made ? json_integer((json_int_t)result->runs.made) : json_null());
 	json_object_set_new(json, "summary",
 			    observed ? summary__json(report->summary) : json_array());
 	json_object_set_new(
