@@ -1,5 +1,6 @@
 # make            builds the programs        make test      proves them
 # make probe      measures everything        make bench     prints the ratios promised
+# make vmtest     proves them on another kernel, with eight CPUs
 # make V=1        shows the commands         make SAN=address|undefined|thread  in its own folder
 VERSION = 0.1.0
 PROGRAMS = syscall-rate fib-compare file-rate message-rate

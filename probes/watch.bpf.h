@@ -12,9 +12,13 @@
 #if defined(__TARGET_ARCH_x86)
 #define NR_RT_SIGRETURN 15 /* arch/x86/entry/syscalls/syscall_64.tbl */
 #define NR_EXECVE 59
+/* What an execve into a 32-bit program has become when it returns (arch/x86/kernel/process_64.c,
+ * __set_personality_ia32). */
+#define IS_EXECVE32(nr, compat) ((compat) && (nr) == 11)
 #elif defined(__TARGET_ARCH_arm64)
 #define NR_RT_SIGRETURN 139 /* include/uapi/asm-generic/unistd.h */
 #define NR_EXECVE 221
+#define IS_EXECVE32(nr, compat) 0
 #endif
 
 /* include/linux/errno.h: ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK. */
@@ -247,7 +251,7 @@ static __always_inline void leave_timed(struct task_state *state, long result)
  * NO_CALL. */
 static __always_inline void leave_counted(struct task_state *state, long nr, __u32 compat, long result)
 {
-	if (state->nr == HELD && nr != NR_EXECVE)
+	if (state->nr == HELD && nr != NR_EXECVE && !IS_EXECVE32(nr, compat))
 		return;
 	if (state->nr == NO_CALL) {
 		state->nr = UNKNOWN_CALL;

@@ -18,3 +18,9 @@ setup() {
 	[ "$status" = 0 ]
 	jq -e '.lost == 0 and .total.made > 0 and .total.made == .total.counted' <<<"$output"
 }
+
+@test "watching counts" {
+	run "$rate" -q --json "$BATS_TEST_TMPDIR/json" -- cat /etc/passwd
+	[ "$status" = 0 ]
+	jq -e 'any(.summary[]; .syscall == "execve" and .calls == 1)' "$BATS_TEST_TMPDIR/json"
+}
