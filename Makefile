@@ -30,8 +30,8 @@ PROBES = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.bpf.c,$(wildcard probes/*.c)
 FIB = $(patsubst %.c,$(BUILD)/%.o,$(filter-out fib/baseline.c,$(wildcard fib/*.c))) $(BASELINES)
 BASELINES = $(foreach v,O0 O2 O2_same,$(BUILD)/fib/baseline-$(v).o $(BUILD)/fib/baseline-$(v)-counted.o)
 # The part of fib/ that runs programs: syscall-rate's --driver uses it.
-MACHINE = $(patsubst %,$(BUILD)/fib/%.o,assemble code-memory disassemble emit-x86_64 gdb interp jit load machine program \
-	verify vm)
+MACHINE = $(patsubst %,$(BUILD)/fib/%.o,assemble code-memory disassemble emit-aarch64 emit-x86_64 gdb interp jit \
+	load machine program verify vm)
 SYSCALL = $(patsubst %.c,$(BUILD)/%.o,$(wildcard syscall/*.c)) $(MACHINE)
 FILE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard file/*.c))
 MESSAGE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard message/*.c))
@@ -61,9 +61,7 @@ FLAGS_O0 = -O0
 FLAGS_O2 = -O2
 FLAGS_O2_same = -O2 -fno-inline -fno-optimize-sibling-calls
 BASELINE = $(CC) -std=gnu11 -falign-functions=64 -c
-ifeq ($(shell $(CC) -dumpmachine | cut -d- -f1),x86_64)
-COUNTED = -pg -mfentry
-endif
+COUNTED = -pg $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mfentry)
 $(BUILD)/fib/baseline-%-counted.o: fib/baseline.c
 	@mkdir -p $(@D)
 	$(Q)$(BASELINE) $(FLAGS_$*) $(COUNTED) -DFIB=baseline_$*_counted -o $@ $<
