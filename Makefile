@@ -1,6 +1,7 @@
 # make            builds the programs        make test      proves them
 # make probe      measures everything        make bench     prints the ratios promised
 # make vmtest     proves them on another kernel, with eight CPUs
+# make crosstest  builds for aarch64 and proves that under qemu-user
 # make V=1        shows the commands         make SAN=address|undefined|thread  in its own folder
 VERSION = 0.1.0
 PROGRAMS = syscall-rate fib-compare file-rate message-rate
@@ -23,6 +24,7 @@ ALLFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -pthread -I. -
 LIBS = -lbpf -lhwloc -lseccomp -ljansson -lm
 FIB_LIBS = -lhwloc -ljansson -lcapstone -lm
 RING_LIBS = $(LIBS) -luring
+SYSROOT = $(shell $(CC) -print-sysroot)
 BPF_ARCH = $(if $(filter aarch64%,$(shell $(CC) -dumpmachine)),arm64,x86)
 MULTIARCH = $(shell $(CC) -print-multiarch)
 
@@ -31,15 +33,15 @@ PROBES = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %.bpf.c,$(wildcard probes/*.c)
 FIB = $(patsubst %.c,$(BUILD)/%.o,$(filter-out fib/baseline.c,$(wildcard fib/*.c))) $(BASELINES)
 BASELINES = $(foreach v,O0 O2 O2_same,$(BUILD)/fib/baseline-$(v).o $(BUILD)/fib/baseline-$(v)-counted.o)
 # The part of fib/ that runs programs: syscall-rate's --driver uses it.
-MACHINE = $(patsubst %,$(BUILD)/fib/%.o,assemble code-memory disassemble emit-x86_64 gdb interp jit load machine program \
-	verify vm)
+MACHINE = $(patsubst %,$(BUILD)/fib/%.o,assemble code-memory disassemble emit-aarch64 emit-x86_64 gdb interp jit \
+	load machine program verify vm)
 SYSCALL = $(patsubst %.c,$(BUILD)/%.o,$(wildcard syscall/*.c)) $(MACHINE)
 FILE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard file/*.c))
 MESSAGE = $(patsubst %.c,$(BUILD)/%.o,$(wildcard message/*.c))
 SKELETONS = $(patsubst probes/%.bpf.c,$(BUILD)/%.skel.h,$(wildcard probes/*.bpf.c))
 UNITS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit-*.c))
 
-all: $(if $(SAN),$(addprefix $(BUILD)/,$(PROGRAMS)),$(PROGRAMS))
+all: $(if $(filter build/plain,$(BUILD)),$(PROGRAMS),$(addprefix $(BUILD)/,$(PROGRAMS)))
 
 $(PROGRAMS): %: $(BUILD)/%
 	$(Q)cp $< $@
@@ -62,9 +64,7 @@ FLAGS_O0 = -O0
 FLAGS_O2 = -O2
 FLAGS_O2_same = -O2 -fno-inline -fno-optimize-sibling-calls
 BASELINE = $(CC) -std=gnu11 -falign-functions=64 -c
-ifeq ($(shell $(CC) -dumpmachine | cut -d- -f1),x86_64)
-COUNTED = -pg -mfentry
-endif
+COUNTED = -pg $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mfentry)
 $(BUILD)/fib/baseline-%-counted.o: fib/baseline.c
 	@mkdir -p $(@D)
 	$(Q)$(BASELINE) $(FLAGS_$*) $(COUNTED) -DFIB=baseline_$*_counted -o $@ $<
@@ -102,7 +102,7 @@ $(BUILD)/syscall/seed.o: results/seed/syscall-rate.json
 $(BUILD)/%.bpf.o: probes/%.bpf.c
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) $(WARN) -Wno-missing-prototypes \
-		-I. -idirafter /usr/include/$(MULTIARCH) -MMD -MP -c -o $@ $<
+		-I. -idirafter $(SYSROOT)/usr/include/$(MULTIARCH) -MMD -MP -c -o $@ $<
 
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name $* > $@.tmp && mv $@.tmp $@
@@ -155,9 +155,13 @@ build/fuzz/fuzz-%: tests/fuzz/fuzz-%.c tests/fuzz/differential.c $(filter-out fi
 run-tests: all $(UNITS)
 	$(Q)BUILD=$(BUILD) prove --exec '' $(UNITS) tests/*.bats
 
+# Builds in build/aarch64, with packages of its own.
+crosstest: $(BUILD)/fib-compare
+	$(Q)MAKE='$(MAKE)' DEPS='$(DEPS)' NATIVE=$(BUILD)/fib-compare scripts/cross.sh
+
 install: all
 	install -d $(BINDIR) $(MANDIR) $(COMPDIR)
-	install -m 755 $(PROGRAMS) $(BINDIR)
+	install -m 755 $(addprefix $(BUILD)/,$(PROGRAMS)) $(BINDIR)
 	install -m 644 $(PAGES) $(MANDIR)
 	$(foreach file,$(COMPLETIONS),install -m 644 $(file) $(COMPDIR)/$(basename $(notdir $(file)));)
 
@@ -169,6 +173,6 @@ clean:
 	rm -rf build $(PROGRAMS)
 
 FORCE:
-.PHONY: all deps probe bench test vmtest run-tests fuzz install uninstall clean FORCE
+.PHONY: all deps probe bench test vmtest run-tests crosstest fuzz install uninstall clean FORCE
 .SECONDARY:
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

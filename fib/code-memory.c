@@ -59,12 +59,15 @@ int code_memory__new(struct code_memory *memory, size_t size, enum wx mode)
 	if (err)
 		code_memory__free(memory);
 	else
-		memset(memory->writable, 0xCC, memory->size);
+		memset(memory->writable, CODE_MEMORY_FILL, memory->size);
 	return err;
 }
 
 int code_memory__seal(struct code_memory *memory)
 {
+	/* Caches of data and of instructions need not agree: out of the one by the mapping that wrote, and
+	 * out of the other by the one that will run. */
+	__builtin___clear_cache((char *)memory->writable, (char *)memory->writable + memory->size);
 	if (memory->mode == WX_DUAL)
 		munmap(memory->writable, memory->size);
 	else if (mprotect(memory->code, memory->size, PROT_READ | PROT_EXEC))

@@ -14,6 +14,13 @@ enum wx {
 };
 extern const char *const wx_names[WX_MODES];
 
+/* What traps when it is executed: int3; udf 0. */
+#if defined(__aarch64__)
+#define CODE_MEMORY_FILL 0
+#else
+#define CODE_MEMORY_FILL 0xCC
+#endif
+
 struct code_memory {
 	enum wx mode;	   /* as used */
 	size_t size;	   /* whole pages */
@@ -21,7 +28,7 @@ struct code_memory {
 	uint8_t *code;	   /* where it will run; to be executed after sealing only */
 };
 
-/* Reserves at least size bytes, filled with int3 (0xCC). Returns 0 or -errno. */
+/* Reserves at least size bytes, filled with CODE_MEMORY_FILL. Returns 0 or -errno. */
 int code_memory__new(struct code_memory *memory, size_t size, enum wx mode);
 /* Makes it executable and not writable. Returns 0 or -errno. */
 int code_memory__seal(struct code_memory *memory);

@@ -11,6 +11,14 @@
 #define ARCHITECTURE CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN
 #endif
 
+static bool is_filling(const cs_insn *instruction)
+{
+	for (int i = 0; i < instruction->size; i++)
+		if (instruction->bytes[i] != CODE_MEMORY_FILL)
+			return false;
+	return true;
+}
+
 /* The machine code of [from, to), each line after what is at its left. */
 static void print_code(csh handle, const struct jit *jit, size_t from, size_t to, FILE *stream)
 {
@@ -18,7 +26,7 @@ static void print_code(csh handle, const struct jit *jit, size_t from, size_t to
 	size_t n = cs_disasm(handle, jit->memory.code + from, to - from, from, 0, &instructions);
 
 	for (size_t i = 0; i < n; i++) {
-		if (instructions[i].id && instructions[i].bytes[0] == 0xCC)
+		if (is_filling(&instructions[i]))
 			break; /* between functions */
 		fprintf(stream, "%*s%6" PRIx64 "  %-7s %s\n", 36, "", instructions[i].address,
 			instructions[i].mnemonic, instructions[i].op_str);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What jit.c needs of an architecture; emit-x86_64.c has it. */
+/* What jit.c needs of an architecture; emit-x86_64.c and emit-aarch64.c have it. */
 #ifndef TOLL_EMIT_H
 #define TOLL_EMIT_H
 
 #include "fib/jit.h"
+
+/* There are templates. */
+#if defined(__x86_64__) || defined(__aarch64__)
+#define EMIT_TEMPLATES
+#endif
 
 enum target {
 	TO_INSTRUCTION, /* index */

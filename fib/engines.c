@@ -22,9 +22,8 @@ unsigned long baseline_O0(unsigned long), baseline_O0_counted(unsigned long);
 unsigned long baseline_O2(unsigned long), baseline_O2_counted(unsigned long);
 unsigned long baseline_O2_same(unsigned long), baseline_O2_same_counted(unsigned long);
 
-/* The counted ones are compiled with -pg -mfentry, which has every function call this first. It may
- * use no register. */
-#if defined(__x86_64__)
+/* The counted ones are compiled with -pg, which has every function call one of these first. */
+#if defined(__x86_64__) /* -mfentry too; it may use no register */
 uint64_t baseline_calls;
 __asm__(".text\n"
 	".global __fentry__\n"
@@ -34,6 +33,12 @@ __asm__(".text\n"
 	".size __fentry__, .-__fentry__\n");
 #else
 static uint64_t baseline_calls;
+void _mcount(void *);
+void _mcount(void *from)
+{
+	(void)from;
+	baseline_calls++;
+}
 #endif
 
 static void run_c(const struct engine *engine, const struct job *job, struct answer *answer)

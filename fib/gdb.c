@@ -68,7 +68,7 @@ static void fill_header(struct gdb_code *code)
 		.e_type = ET_REL,
 #if defined(__x86_64__)
 		.e_machine = EM_X86_64,
-#else
+#elif defined(__aarch64__)
 		.e_machine = EM_AARCH64,
 #endif
 		.e_version = EV_CURRENT, .e_ehsize = sizeof(Elf64_Ehdr),

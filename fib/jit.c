@@ -9,7 +9,7 @@
 
 #include "fib/emit.h"
 
-#if defined(__x86_64__)
+#if defined(EMIT_TEMPLATES)
 
 static bool is_foreign(const struct jit *jit, int function)
 {

@@ -30,7 +30,7 @@ struct vm {
 	uint64_t calls;	      /* by count instructions */
 	int outcome;	      /* enum outcome */
 	int at;		      /* the instruction that failed, an index into the program */
-	void *c_sp;	      /* JIT: the stack of C while bytecode runs */
+	void *c_sp;	      /* JIT for x86-64: the stack of C while bytecode runs */
 	int depth;	      /* engines entered from each other */
 	void *mapping;
 	size_t mapping_size;

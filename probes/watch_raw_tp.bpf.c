@@ -8,12 +8,14 @@
 /* struct pt_regs as arch/x86 and arch/arm64 have it since 2008 and 2017. */
 #if defined(__TARGET_ARCH_x86)
 #define NR_OFFSET 120 /* orig_ax */
-#define CS_OFFSET 136 /* cs */
 typedef long nr_type;
-#define CS_32 0x23 /* __USER32_CS, arch/x86/include/asm/segment.h */
+#define MODE_OFFSET 136 /* cs */
+#define IS_MODE_32(mode) ((mode) == 0x23) /* __USER32_CS, arch/x86/include/asm/segment.h */
 #elif defined(__TARGET_ARCH_arm64)
 #define NR_OFFSET 280 /* syscallno */
 typedef int nr_type;
+#define MODE_OFFSET 264 /* pstate */
+#define IS_MODE_32(mode) (!!((mode) & 0x10)) /* PSR_MODE32_BIT, arch/arm64/include/uapi/asm/ptrace.h */
 #endif
 
 #define MOST_TASKS 131072
@@ -40,14 +42,10 @@ static __always_inline void identify(struct who *me)
 
 static __always_inline __u32 compat_of(__u64 regs)
 {
-#if defined(CS_32)
-	unsigned short cs = 0;
+	unsigned short mode = 0;
 
-	bpf_probe_read_kernel(&cs, sizeof(cs), (void *)(regs + CS_OFFSET));
-	return cs == CS_32;
-#else
-	return 0;
-#endif
+	bpf_probe_read_kernel(&mode, sizeof(mode), (void *)(regs + MODE_OFFSET));
+	return IS_MODE_32(mode);
 }
 
 /* That would take the types: such a call is counted. */

@@ -51,8 +51,9 @@ struct task_struct {
 	int pid, tgid;
 } __attribute__((preserve_access_index));
 
-/* arch/x86/include/asm/thread_info.h: the task is in a 32-bit call. */
+/* asm/thread_info.h of arch/x86: the task is in a 32-bit call; of arch/arm64: it makes no others. */
 #define TS_COMPAT 2
+#define TIF_32BIT 22
 
 /* include/linux/sched/signal.h, include/uapi/asm-generic/signal.h, include/linux/wait.h */
 #define SIGNAL_GROUP_EXIT 4
@@ -73,8 +74,8 @@ static __always_inline __u32 compat_of(struct task_struct *task)
 {
 #if defined(__TARGET_ARCH_x86)
 	return task->thread_info.status & TS_COMPAT;
-#else
-	return 0;
+#elif defined(__TARGET_ARCH_arm64)
+	return task->thread_info.flags >> TIF_32BIT & 1;
 #endif
 }
 

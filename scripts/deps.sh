@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs what building, testing and measuring need and is missing; with --report (DEPS=no) only says it.
+# Installs what building, testing and measuring need and is missing; with --report (DEPS=no) only says it;
+# with --headers prints the packages of headers under apt.
 # One line a need: what proves it is there, then its package under apt, dnf, pacman and zypper.
 set -eu
 report=${1:-}
@@ -25,6 +26,10 @@ share:i18n/locales/de_DE locales glibc-locale-source glibc glibc-i18ndata
 cmd:setpriv util-linux util-linux util-linux util-linux
 '
 
+if [ "$report" = --headers ]; then
+	echo "$needs" | sed -n 's/^file:[^ ]* \([^ ]*\).*/\1/p'
+	exit 0
+fi
 if command -v apt-get >/dev/null; then
 	column=2 install='apt-get install -y --no-install-recommends'
 elif command -v dnf >/dev/null; then

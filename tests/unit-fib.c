@@ -328,6 +328,49 @@ static void jit_without_checks(void **state)
 	program__free(&program);
 }
 
+/* From an instruction to its slow path it is more than 1 MiB, as far as a conditional branch reaches on
+ * aarch64. */
+static void long_programs(void **state)
+{
+	enum { ADDS = 70000 };
+	const value arguments[] = {value__integer(0), value__integer(7), value__integer(8), value__atom(0),
+				   value__integer(INTEGER_MAX), value__integer(INTEGER_MAX - ADDS + 1)};
+	const struct {
+		int outcome, at;
+		value result;
+	} expected[] = {{DONE, -1, value__integer(ADDS)}, {DONE, -1, value__integer(7)},
+			{DONE, -1, value__integer(8)}, {BADARITH, 3, 0}, {OVERFLOW, 3, 0},
+			{OVERFLOW, ADDS + 2, 0}};
+	struct program program;
+	struct jit jit;
+	char *text;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	(void)state;
+	fputs("function f/1\n	is_eq x0,8,go\n	return\ngo:\n	select_val x0,adds,7:end\nadds:\n", stream);
+	for (int i = 0; i < ADDS; i++)
+		fputs("	add x0,1,x0\n", stream);
+	fputs("end:\n	return\n", stream);
+	fclose(stream);
+	if (program__assemble(&program, text, size, why, sizeof(why)) ||
+	    program__verify(&program, why, sizeof(why)))
+		fail_msg("%s", why);
+	assert_int_equal(jit__compile(&jit, &program, &(struct jit_options){.checks = CHECK_ALL}, why,
+				      sizeof(why)), 0);
+	assert_true(jit.size > 2 << 20);
+	jit__free(&jit);
+	for (size_t i = 0; i < sizeof(arguments) / sizeof(*arguments); i++) {
+		struct run run = run_everywhere("a long program", &program, &arguments[i], 0);
+
+		assert_int_equal(run.outcome, expected[i].outcome);
+		assert_int_equal(run.at, expected[i].at);
+		assert_int_equal(run.result, expected[i].result);
+	}
+	program__free(&program);
+	free(text);
+}
+
 /* Is any part of [code, code + size) writable in this process, by whatever mapping? */
 static bool any_writable(const struct code_memory *memory)
 {
@@ -361,7 +404,7 @@ static void code_is_never_writable_and_executable(void **state)
 
 		assert_int_equal(code_memory__new(&memory, 100, mode), 0);
 		assert_int_equal(memory.mode, mode);
-		assert_int_equal(memory.writable[99], 0xCC);
+		assert_int_equal(memory.writable[99], CODE_MEMORY_FILL);
 		assert_int_equal(code_memory__seal(&memory), 0);
 		assert_false(any_writable(&memory));
 		code_memory__free(&memory);
@@ -401,6 +444,7 @@ int main(void)
 		cmocka_unit_test(instrumented_runs_count_every_call),
 		cmocka_unit_test(reductions_can_run_out),
 		cmocka_unit_test(jit_without_checks),
+		cmocka_unit_test(long_programs),
 		cmocka_unit_test(code_is_never_writable_and_executable),
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(figures_of_fib),
