@@ -139,20 +139,6 @@ root() {
 	jq -e '.lost == 0 and .total.made > 0 and (.summary | length) == 1' <<<"$output"
 }
 
-@test "a CPU that goes offline during the run" {
-	[ "${TOLL_TEST_OFFLINE:-}" = 1 ] || skip "takes CPU 1 offline: TOLL_TEST_OFFLINE=1 allows it"
-	root
-	"$rate" -d 20s --interval 200ms -o "$BATS_TEST_TMPDIR/table" 2>"$BATS_TEST_TMPDIR/said" &
-	sleep 1
-	echo 0 >/sys/devices/system/cpu/cpu1/online
-	code=0
-	wait $! || code=$?
-	echo 1 >/sys/devices/system/cpu/cpu1/online
-	[ "$code" = 1 ]
-	grep -q 'a measured CPU went away' "$BATS_TEST_TMPDIR/said"
-	grep -q '^noise: ' "$BATS_TEST_TMPDIR/table"
-}
-
 @test "the man pages have every option that --help has, and no other" {
 	options() { grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u; }
 	for page in syscall/syscall-rate.1 fib/fib-compare.1 file/file-rate.1 message/message-rate.1; do
