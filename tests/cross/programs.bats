@@ -17,7 +17,7 @@ outcome() {
 }
 
 # Both machines make the same of FILE and its arguments, which is then in $output.
-same() {
+alike() {
 	output=$(outcome "$NATIVE" "$@")
 	diff <(echo "$output") <(outcome "$fib" "$@")
 }
@@ -27,7 +27,7 @@ same() {
 	for file in fib/programs/*.basm tests/programs/*.basm; do
 		while read -r arguments; do
 			echo "$file $arguments"
-			same "$file" $arguments
+			alike "$file" $arguments
 			[[ $arguments != *[a-z]* ]] || continue # an atom is refused
 			for engine in interp interp-plain jit mixed; do grep -q "^$engine " <<<"$output"; done
 			n=$((n + 1))
@@ -37,7 +37,7 @@ same() {
 }
 
 @test "errors by name and line" {
-	same tests/programs/edges.basm 0 576460752303423487
+	alike tests/programs/edges.basm 0 576460752303423487
 	[ "$(grep -c 'overflow, line 23' <<<"$output")" = 6 ]
 	grep -qx 'status 1' <<<"$output"
 }
@@ -45,7 +45,7 @@ same() {
 @test "bad programs are refused with the same words" {
 	n=0
 	for file in tests/programs/bad/*.basm; do
-		same "$file"
+		alike "$file"
 		grep -q "^fib-compare: $file: $(sed -n 1p "${file%.basm}.why")$" <<<"$output"
 		grep -qx 'status 2' <<<"$output"
 		n=$((n + 1))
@@ -54,7 +54,7 @@ same() {
 }
 
 @test "programs are read back alike" {
-	for file in fib/programs/*.basm tests/programs/*.basm; do same --dump bytecode "$file"; done
+	for file in fib/programs/*.basm tests/programs/*.basm; do alike --dump bytecode "$file"; done
 }
 
 @test "fib: the right result in the same calls, on every engine of ours" {
