@@ -257,14 +257,6 @@ static void test_and_jump(struct emitter *e, enum condition otherwise, const str
 	fix_later(e, branch(e, otherwise), TO_INSTRUCTION, (int)o[2].number);
 }
 
-/* Two clauses with one label whose values differ in one bit: that bit does not matter. */
-static bool is_pair(const struct clause *c, int n)
-{
-	uint64_t difference = n == 2 ? (uint64_t)(c[0].match ^ c[1].match) : 0;
-
-	return difference && !(difference & (difference - 1)) && c[0].target == c[1].target;
-}
-
 /* cmp v, match ; b.eq target */
 static void clause(struct emitter *e, enum reg v, value match, int target)
 {
@@ -283,7 +275,7 @@ static void select_val(struct emitter *e, const struct instruction *instruction,
 	int n = instruction->n_clauses, otherwise = (int)instruction->operands[1].number;
 	enum reg v = load(e, instruction->operands[0], X9);
 
-	if (is_pair(clauses, n)) {
+	if (clauses__are_pair(clauses, n)) {
 		value common = clauses[0].match & clauses[1].match;
 		int bit = __builtin_ctzll((uint64_t)(clauses[0].match ^ clauses[1].match));
 

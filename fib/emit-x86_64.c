@@ -269,15 +269,6 @@ static void test_and_jump(struct emitter *e, enum condition otherwise, const str
 	fix_later(e, TO_INSTRUCTION, (int)o[2].number);
 }
 
-/* Two clauses with one label whose values differ in one bit: that bit does not matter. */
-static bool is_pair(const struct clause *c, int n)
-{
-	uint64_t difference = n == 2 ? (uint64_t)(c[0].match ^ c[1].match) : 0;
-
-	return difference && !(difference & (difference - 1)) && c[0].target == c[1].target &&
-	       fits32((int64_t)difference) && fits32(c[0].match | (int64_t)difference);
-}
-
 static void select_val(struct emitter *e, const struct instruction *instruction, int index)
 {
 	const struct clause *clauses = e->jit->program->clauses + instruction->clauses;
@@ -289,7 +280,8 @@ static void select_val(struct emitter *e, const struct instruction *instruction,
 		load(e, RAX, source);
 	else
 		v = place_of(source);
-	if (is_pair(clauses, n)) {
+	if (clauses__are_pair(clauses, n) && fits32(clauses[0].match ^ clauses[1].match) &&
+	    fits32(clauses[0].match | clauses[1].match)) {
 		int32_t bit = (int32_t)(clauses[0].match ^ clauses[1].match);
 		int32_t both = (int32_t)(clauses[0].match | clauses[1].match);
 

@@ -46,6 +46,14 @@ struct emitter {
 #define EMIT_MOST_CLAUSE 32
 #define EMIT_ALIGNMENT 64 /* of functions: a cache line */
 
+/* Two clauses with one label whose values differ in one bit: that bit does not matter. */
+static inline bool clauses__are_pair(const struct clause *c, int n)
+{
+	uint64_t difference = n == 2 ? (uint64_t)(c[0].match ^ c[1].match) : 0;
+
+	return difference && !(difference & (difference - 1)) && c[0].target == c[1].target;
+}
+
 /* The stubs: enter, yield, errors, leave for another engine. */
 void emit__stubs(struct emitter *e);
 /* One instruction of the program. */

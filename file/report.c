@@ -184,19 +184,14 @@ json_t *arm__json(const struct arm *arm)
 
 void arms__print_calls(const struct arms *arms, FILE *stream)
 {
-	bool first = true;
+	const char *heading = "system calls for each call of a layer, counted in a run apart:";
 
 	for (int i = 0; i < arms->n; i++) {
 		const struct arm *arm = &arms->arms[i];
 		char size[32];
 
-		if (!arm->syscalls)
-			continue;
-		if (first)
-			fputs("\nsystem calls for each call of a layer, counted in a run apart:\n", stream);
-		first = false;
-		fprintf(stream, "  %-12s %5s ", arm->mode, arm->block ? units__print_size(size, sizeof(size), arm->block) : "");
-		calls__print(arm->syscalls, stream);
+		calls__print(arm->syscalls, &heading, stream, "  %-12s %5s ", arm->mode,
+			     arm->block ? units__print_size(size, sizeof(size), arm->block) : "");
 	}
 }
 

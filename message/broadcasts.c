@@ -153,17 +153,11 @@ static struct stats over(const struct row *row, size_t place)
 
 static void print_calls(const struct rows *rows, FILE *stream)
 {
-	bool first = true;
+	const char *heading = "system calls a client, of all processes, counted in a round apart:";
 
-	for (int i = 0; i < rows->n; i++) {
-		if (!rows->rows[i].syscalls)
-			continue;
-		if (first)
-			fputs("\nsystem calls a client, of all processes, counted in a round apart:\n", stream);
-		first = false;
-		fprintf(stream, "  %-9s %7llu", strategy_names[rows->rows[i].strategy], (unsigned long long)rows->rows[i].clients);
-		calls__print(rows->rows[i].syscalls, stream);
-	}
+	for (int i = 0; i < rows->n; i++)
+		calls__print(rows->rows[i].syscalls, &heading, stream, "  %-9s %7llu", strategy_names[rows->rows[i].strategy],
+			     (unsigned long long)rows->rows[i].clients);
 }
 
 static int print(const struct run *run, FILE *stream)

@@ -343,17 +343,11 @@ static int print_pings(const struct run *run, FILE *stream)
 
 static void print_calls(const struct rows *rows, FILE *stream)
 {
-	bool first = true;
+	const char *heading = "system calls a message, of sender and receiver, counted in a run apart:";
 
-	for (int i = 0; i < rows->n; i++) {
-		if (!rows->rows[i].syscalls)
-			continue;
-		if (first)
-			fputs("\nsystem calls a message, of sender and receiver, counted in a run apart:\n", stream);
-		first = false;
-		fprintf(stream, "  %-14s %-4s", rows->rows[i].kind->name, places[rows->rows[i].place]);
-		calls__print(rows->rows[i].syscalls, stream);
-	}
+	for (int i = 0; i < rows->n; i++)
+		calls__print(rows->rows[i].syscalls, &heading, stream, "  %-14s %-4s", rows->rows[i].kind->name,
+			     places[rows->rows[i].place]);
 }
 
 static int print(const struct run *run, FILE *stream)

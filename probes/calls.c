@@ -2,6 +2,7 @@
 #include "probes/calls.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -71,11 +72,20 @@ void calls__divide(json_t *calls, uint64_t n)
 		json_object_set_new(calls, name, json_real(json_number_value(count) / (double)(n ? n : 1)));
 }
 
-void calls__print(json_t *calls, FILE *stream)
+void calls__print(json_t *calls, const char **heading, FILE *stream, const char *label, ...)
 {
 	const char *name;
 	json_t *count;
+	va_list values;
 
+	if (!calls)
+		return;
+	if (*heading)
+		fprintf(stream, "\n%s\n", *heading);
+	*heading = NULL;
+	va_start(values, label);
+	vfprintf(stream, label, values);
+	va_end(values);
 	json_object_foreach(calls, name, count)
 		if (json_number_value(count) >= 0.0005)
 			fprintf(stream, " %s %.3f", name, json_number_value(count));

@@ -18,8 +18,10 @@ void calls__start(struct watcher *watcher);
 json_t *calls__stop(struct watcher *watcher);
 /* Makes them calls for each of n. */
 void calls__divide(json_t *calls, uint64_t n);
-/* Writes " read 1.000 write 0.500" and a newline: those that are not all but never made. */
-void calls__print(json_t *calls, FILE *stream);
+/* Writes a row: its label, " read 1.000 write 0.500" of those that are not all but never made, and a newline. Before the
+ * first, *heading and a newline, too, and makes it NULL. Nothing where calls is NULL. */
+void calls__print(json_t *calls, const char **heading, FILE *stream, const char *label, ...)
+	__attribute__((format(printf, 4, 5)));
 void calls__close(struct watcher *watcher);
 
 #endif

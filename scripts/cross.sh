@@ -15,31 +15,6 @@ skip() {
 	exit 0
 }
 
-find_qemu() {
-	qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64) || qemu=
-}
-
-install_tools() {
-	missing=$(
-		command -v "$compiler" >/dev/null || echo gcc-aarch64-linux-gnu
-		[ -n "$qemu" ] || echo qemu-user-static
-	)
-	[ -n "$missing" ] || return 0
-	[ "${DEPS:-}" != no ] || skip "missing, and DEPS=no:" $missing
-	command -v apt-get >/dev/null || skip "missing, and not installed without apt:" $missing
-	if [ "$(id -u)" = 0 ]; then
-		as=
-	elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-		as='sudo -n'
-	else
-		skip "missing; run: sudo apt-get install" $missing
-	fi
-	echo "crosstest: installing" $missing >&2
-	{ $as apt-get update -qq && $as env DEBIAN_FRONTEND=noninteractive apt-get install -y \
-		--no-install-recommends $missing; } >"$log" 2>&1 || skip "not installed, see $log:" $missing
-	find_qemu
-}
-
 # apt-get for arm64, which knows of no installed package and keeps everything in its own folder.
 apt_arm64() {
 	apt-get -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$apt/state" \
@@ -85,8 +60,8 @@ make_runners() {
 
 [ "$(uname -m)" != aarch64 ] || skip "this machine is aarch64: make test does it"
 mkdir -p "$folder"
-find_qemu
-install_tools
+scripts/deps.sh --cross || skip "what deps.sh tells of is missing"
+qemu=$(command -v qemu-aarch64-static || command -v qemu-aarch64)
 make_sysroot
 tests='tests/unit-common tests/unit-fib tests/unit-fuzz'
 $MAKE --no-print-directory SAN= BUILD=$folder/plain CC="$compiler --sysroot=$sysroot" all $(printf "$folder/plain/%s " $tests)

@@ -1,10 +1,21 @@
 #!/bin/sh
 # Installs what building, testing and measuring need and is missing; with --report (DEPS=no) only says it;
-# with --headers prints the packages of headers under apt.
-# One line a need: what proves it is there, then its package under apt, dnf, pacman and zypper.
+# with --headers prints the packages of headers under apt. With --vm or --cross, what scripts/vm.sh or scripts/cross.sh
+# needs beside that; it fails, and says what is missing, where that is not installed.
+# One line a need: what proves it is there (one of several), then its package under apt, dnf, pacman and zypper.
 set -eu
 report=${1:-}
 
+needs_vm='
+cmd:qemu-system-x86_64 qemu-system-x86 qemu-system-x86-core qemu-system-x86 qemu-x86
+cmd:cpio cpio cpio cpio cpio
+cmd:busybox busybox-static busybox busybox busybox-static
+cmd:strace strace strace strace strace
+'
+needs_cross='
+cmd:aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu gcc-aarch64-linux-gnu aarch64-linux-gnu-gcc cross-aarch64-gcc12
+cmd:qemu-aarch64-static|qemu-aarch64 qemu-user-static qemu-user-static qemu-user-static qemu-linux-user
+'
 needs='
 cmd:gcc gcc gcc gcc gcc
 cmd:clang clang clang clang clang
@@ -26,6 +37,10 @@ share:i18n/locales/de_DE locales glibc-locale-source glibc glibc-i18ndata
 cmd:setpriv util-linux util-linux util-linux util-linux
 '
 
+case $report in
+--vm) needs=$needs_vm ;;
+--cross) needs=$needs_cross ;;
+esac
 if [ "$report" = --headers ]; then
 	echo "$needs" | sed -n 's/^file:[^ ]* \([^ ]*\).*/\1/p'
 	exit 0
@@ -44,6 +59,7 @@ fi
 
 there() {
 	case $1 in
+	cmd:*\|*) there "${1%%|*}" || there "cmd:${1#*|}" ;;
 	cmd:*) PATH=$PATH:/usr/sbin:/sbin command -v "${1#cmd:}" >/dev/null ;;
 	file:*) ls "/usr/include/${1#file:}" /usr/include/*-linux-*/"${1#file:}" 2>/dev/null | grep -q . ;;
 	share:*) [ -e "/usr/share/${1#share:}" ] ;;
@@ -63,6 +79,10 @@ fi
 if [ "$report" = --report ]; then
 	echo "deps: missing: $missing" >&2
 	exit 0
+fi
+if [ "${DEPS:-}" = no ]; then
+	echo "deps: missing, and DEPS=no: $missing" >&2
+	exit 1
 fi
 if [ "$(id -u)" = 0 ]; then
 	as=

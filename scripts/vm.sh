@@ -17,16 +17,7 @@ skip() {
 prepare() {
 	[ "$(uname -m)" = x86_64 ] || skip "the virtual machine is an x86-64"
 	command -v apt-get >/dev/null || skip "the kernel is a Debian package, and there is no apt-get here"
-	missing=
-	command -v qemu-system-x86_64 >/dev/null || missing="$missing qemu-system-x86"
-	command -v cpio >/dev/null || missing="$missing cpio"
-	[ -x /bin/busybox ] || missing="$missing busybox-static"
-	command -v strace >/dev/null || missing="$missing strace"
-	if [ -n "$missing" ]; then
-		[ "${DEPS:-}" != no ] && [ "$(id -u)" = 0 ] || skip "not installed:$missing"
-		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } \
-			>&2 || skip "could not be installed:$missing"
-	fi
+	scripts/deps.sh --vm || skip "what deps.sh tells of is missing"
 	mkdir -p "$dir"
 	if ! ls "$dir"/boot/vmlinuz-* >/dev/null 2>&1; then
 		package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^  Depends: \(linux-image-.*\)/\1/p' | head -1)
@@ -37,15 +28,23 @@ prepare() {
 	fi
 }
 
+# Into the file system: the libraries that the programs named need.
+add_libraries() {
+	for program in "$@"; do
+		ldd "$program" 2>/dev/null | grep -o '/[^ ]*' || true
+	done | sort -u | while read -r library; do
+		mkdir -p "$root$(dirname "$library")"
+		cp -L "$library" "$root$library"
+	done
+}
+
 # Into the file system: the files named, where they are here, and the libraries they need.
 add() {
 	for file in "$@"; do
 		mkdir -p "$root$(dirname "$file")"
 		cp -L "$file" "$root$file"
-		ldd "$file" 2>/dev/null | grep -o '/[^ ]*' | while read -r library; do
-			[ -e "$root$library" ] || { mkdir -p "$root$(dirname "$library")" && cp -L "$library" "$root$library"; }
-		done
 	done
+	add_libraries "$@"
 }
 
 pack() {
@@ -55,7 +54,8 @@ pack() {
 		"$root/toll/build/plain" "$root/toll/tests" "$root/toll/fib"
 	ln -s usr/lib "$root/lib"
 	mkdir -p "$root/usr/lib64" && ln -s usr/lib64 "$root/lib64"
-	cp /bin/busybox "$root/bin/busybox"
+	cp "$(command -v busybox)" "$root/bin/busybox"
+	add_libraries "$root/bin/busybox"
 	echo 'root:x:0:0:root:/:/bin/sh' >"$root/etc/passwd"
 	add /usr/bin/env
 	for program in bash bats jq strace setpriv unshare taskset; do
@@ -71,9 +71,7 @@ pack() {
 	gcc -O1 -m32 -static -nostdlib -ffreestanding -fno-pic -fno-stack-protector -o "$root/toll/bits32" tests/vm/bits32.c
 	for program in syscall-rate fib-compare file-rate message-rate; do
 		cp "build/plain/$program" "$root/toll/build/plain"
-		ldd "build/plain/$program" | grep -o '/[^ ]*' | while read -r library; do
-			[ -e "$root$library" ] || { mkdir -p "$root$(dirname "$library")" && cp -L "$library" "$root$library"; }
-		done
+		add_libraries "build/plain/$program"
 	done
 	cp tests/vm/init "$root/init"
 	(cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$dir/initramfs.tmp"

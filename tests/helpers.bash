@@ -34,8 +34,8 @@ ours() {
 	timeout 60 "$rate" --counter "$counter" -o "$table" "$@" >/dev/null 2>&1 </dev/null || true
 }
 
-# What is before strace's own command, if $prefix is set: an emulated CPU takes milliseconds to wake another.
-# The command $@ has the same calls and errors under both, but for the calls that match $without.
+# The command $@ has the same calls and errors under both, but for the calls that match $without. $prefix, if there is
+# one, comes before strace: an emulated CPU takes milliseconds to wake another.
 same() {
 	local table=$BATS_TEST_TMPDIR/table
 	${prefix:-} strace -f -c -o "$table.strace" "$@" >/dev/null 2>&1 </dev/null || true
