@@ -34,11 +34,10 @@ ours() {
 	timeout 60 "$rate" --counter "$counter" -o "$table" "$@" >/dev/null 2>&1 </dev/null || true
 }
 
-# The command $@ has the same calls and errors under both, but for the calls that match $without. $prefix, if there is
-# one, comes before strace: an emulated CPU takes milliseconds to wake another.
+# The command $@ has the same calls and errors under both, but for the calls that match $without.
 same() {
 	local table=$BATS_TEST_TMPDIR/table
-	${prefix:-} strace -f -c -o "$table.strace" "$@" >/dev/null 2>&1 </dev/null || true
+	strace -f -c -o "$table.strace" "$@" >/dev/null 2>&1 </dev/null || true
 	ours "$table" -- "$@"
 	ours "$table.none" --timing none -- "$@"
 	ours "$table.all" --timing all -- "$@"
