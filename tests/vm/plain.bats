@@ -52,7 +52,7 @@ exact() {
 }
 
 @test "--cost has a row for fentry, the bystander's beside it, and all that count are exact" {
-	run "$rate" --cost -q --json - -d 30ms
+	run timeout 250 "$rate" --cost -q --json - -d 30ms
 	[ "$status" = 0 ]
 	jq -e 'any(.observers[]; .observer == "bpf:fentry, counting" and .status == "measured" and .exact)' <<<"$output"
 	jq -e 'any(.observers[]; .observer == "not watched while another is" and .status == "measured")' <<<"$output"
